@@ -8,13 +8,13 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// A batch is worked on in groups of this many keys. Before one group is added or looked up, the
-// next group is hashed and its cache lines are prefetched. BenchmarkBatch.
+// AddMany and ContainsMany take this many keys at a time: they hash the next group and prefetch its cache lines, then
+// add or look up the previous group. BenchmarkBatch.
 const batchSize = 32
 
-// AddMany adds keys in order, as [BloomFilter.Add] does, but faster if the filter is larger than
-// the cache. It returns how many of them were definitely new. If added is not nil, AddMany sets
-// added[i] to what Add(keys[i]) would return. Of equal keys in one batch, the first is new.
+// AddMany adds keys in order, as [BloomFilter.Add] does, but faster if the filter is larger than the cache. It returns
+// how many of them were definitely new. If added is not nil, AddMany sets added[i] to what Add(keys[i]) would return.
+// Of equal keys in one batch, only the first can be new.
 //
 // It panics if added is neither nil nor as long as keys. Package typed has batches of strings.
 func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int {
@@ -79,13 +79,15 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 	return count
 }
 
-// prefetches reports whether the filter is so large that prefetching pays. Without an instruction for it, a key's lines
-// are loaded twice. If there are many, that pays only for adds whose hashes overlap the loads. TestBatchRatios.
+// prefetches reports whether prefetching pays for a filter of this size. hashed: the digests are known. Without a
+// prefetch instruction, each line is loaded twice. For many lines per key, that pays only for adds whose hashes overlap
+// the loads. TestBatchRatios.
 func (f *BloomFilter) prefetches(hashed, add bool) bool {
 	return len(f.bits) >= f.kernel.prefetchFrom && (vector.Built || f.kernel.blockBytes > 0 || add && !hashed)
 }
 
-// prepare returns the first digests, or those of the first keys, and prefetches their lines if that pays.
+// prepare returns the next group: the first digests, or the digests of the first keys. It prefetches their lines if
+// that pays.
 func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSize]digest, add bool) []digest {
 	group := digests[:min(batchSize, len(digests))]
 	if len(keys) > 0 {
@@ -98,7 +100,7 @@ func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSiz
 	return group
 }
 
-// prefetch asks for the lines that a group needs, for writing or reading.
+// prefetch prefetches the lines that a group reads or writes.
 func (f *BloomFilter) prefetch(group []digest, write bool) {
 	var at [memory.MostLines]uint64 // in bytes
 	b, code := &f.bitset, f.kernel
@@ -147,7 +149,7 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 	return count
 }
 
-// byRow adds or looks up keys by kernels in assembly, and longer keys than they take one by one.
+// byRow adds or looks up keys by kernels in assembly. Keys that are too long for them go through do, one by one.
 func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int) {
 	var scratch [8 * batchSize]bool
 	for len(keys) > 0 {

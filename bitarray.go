@@ -12,15 +12,14 @@ import (
 // bitArray is a fixed number of bits that any number of goroutines may read and
 // set at the same time without a lock. Bit i is bit i%64 of word i/64.
 //
-// Go's atomics are sequentially consistent, and the proof that an add has one
-// winner (see addAll) rests on that.
+// The proof that an add has one winner (see addAll) needs Go's sequentially consistent atomics.
 type bitArray []atomic.Uint64
 
-// A bitset is what the code of a strategy works on. Its fields have the places of [vector.Bits].
+// A bitset is the part of a filter that kernels work on. Its memory layout is that of [vector.Bits].
 type bitset struct {
 	blocks uint64 // a digest selects one of them; without blocks, each bit counts as a block
 	k      int    // positions per key
-	state  uint64 // what the hash begins with
+	state  uint64 // initial state of the hash, from the seed
 	bits   bitArray
 }
 
@@ -55,9 +54,8 @@ func tooLarge(m uint64, err error) error {
 
 func makeWords(n uint64) bitArray { return memory.MakeWords(n) }
 
-// at reports whether bit i is set, as 1 or 0 so that callers can combine bits without branches:
-// the compiled code has none. There is no bounds check: i must be less than m. On systems of 64
-// bits it inlines; a test holds it to that.
+// at returns bit i, as 1 or 0, so that callers can combine bits without branches: the compiled code has none. There is
+// no bounds check: i must be less than m. On 64-bit systems it inlines; a test checks that.
 func (b bitArray) at(i uint64) uint64 {
 	if atomic.LoadUint64(wordAt(b.start(), i/64))&(1<<(i&63)) != 0 {
 		return 1
@@ -65,13 +63,13 @@ func (b bitArray) at(i uint64) uint64 {
 	return 0
 }
 
-// set sets bit i and does not say what it was: without a result, Or is a single
-// locked instruction on amd64. It inlines; a test holds it to that.
+// set sets bit i. It does not return the old bit, because Or without a result is a single locked instruction on amd64.
+// It inlines; a test checks that.
 func (b bitArray) set(i uint64) {
 	b[i/64].Or(1 << (i % 64))
 }
 
-// flip sets bit i and reports whether it was this call that did so.
+// flip sets bit i and reports whether this call changed it.
 func (b bitArray) flip(i uint64) bool {
 	mask := uint64(1) << (i % 64)
 	return b[i/64].Or(mask)&mask == 0
@@ -115,9 +113,8 @@ func (b bitArray) equal(other bitArray) bool {
 	return true
 }
 
-// copyFrom overwrites all words with the words of other, which has the same length and may be
-// written to during the copy. No other goroutine may know b yet: its words are stored like any
-// others, in half the time that atomic stores take, or as vectors, in a quarter.
+// copyFrom overwrites all words with the words of other, which has the same length and may be written to during the
+// copy. No other goroutine may use b yet: ordinary stores take half the time of atomic ones, vector stores a quarter.
 func (b bitArray) copyFrom(other bitArray) {
 	if vector.Has {
 		for len(other) >= blockWords {
@@ -137,7 +134,7 @@ func (b bitArray) copyFrom(other bitArray) {
 	}
 }
 
-// A block is a line of the cache, which holds all bits of a key for strategies with blocks.
+// A block is one cache line. Strategy Blocked sets all bits of a key in one block.
 type block = [blockWords]atomic.Uint64
 
 const (
@@ -145,14 +142,13 @@ const (
 	blockWords = blockBits / 64
 )
 
-// start is where the words are in memory, for code that needs no bounds checks.
+// start returns the address of the first word, for code that needs no bounds checks.
 func (b bitArray) start() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 
-// wordAt returns the i-th word from p on.
+// wordAt returns the address of the i-th word after p.
 func wordAt(p unsafe.Pointer, i uint64) *uint64 { return (*uint64)(unsafe.Add(p, i*8)) }
 
-// flipLast sets unset bits of a word, the last ones of a key, and reports whether this call
-// has set one of them.
+// flipLast sets bits of the last word that an add writes. It reports whether this call changed one of them.
 func flipLast(w *uint64, unset uint64) bool { return atomic.OrUint64(w, unset)&unset != unset }
 
 // flipTwo is the second pass of an add over two words with these unset bits. The last word
@@ -203,18 +199,16 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 // The first of these calls to set z wins. (An add of another key may set z instead; then
 // nobody wins.)
 //
-// A bit that occurs twice among the k is no exception, because the second pass leaves out all
-// occurrences of the remembered bit. Blocks do the same with words instead of bits, in the order of
-// the words. The proof needs sequentially consistent atomics, one order in all code of a strategy,
-// and bits that are never cleared during an add.
+// A key may have the same bit twice: the second pass leaves out all occurrences of the remembered bit. Strategies with
+// blocks do the same with words instead of bits, in the order of the words. The proof needs sequentially consistent
+// atomics, one order in all code of a strategy, and bits that are never cleared during an add.
 
-// fewPositions is the largest k for which adds use a short array on the stack: enough for p = 1e-4.
-// Zeroing a longer one takes longer than a lookup. BenchmarkAdd, BenchmarkCustom.
+// fewPositions is the largest k for which adds use a short array on the stack. It suffices for p = 1e-4. Zeroing a
+// longer one takes longer than a lookup. BenchmarkAdd, BenchmarkCustom.
 const fewPositions = 16
 
-// addAll sets the bits at these positions, as "How an add finds its one winner" says. It moves
-// the positions of the unset bits to the front, without a branch, which would be mispredicted
-// half the time.
+// addAll adds a key with these positions, see "How an add finds its one winner". It moves the positions of the unset
+// bits to the front without a branch, which would often be mispredicted.
 func addAll(b bitArray, positions []uint64) bool {
 	n := uint64(0)
 	for _, pos := range positions {
@@ -274,5 +268,5 @@ func (b bitArray) clear() {
 	}
 }
 
-// zeros is what clear copies: an atomic store for each word takes ten times as long.
+// zeros is the source of clear's copies. They take a tenth of the time of one atomic store per word.
 var zeros [512]uint64

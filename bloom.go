@@ -30,18 +30,18 @@ type BloomFilter struct {
 	hash   *hash   // the scheme's
 	scheme *scheme // shared with all filters that were made from it
 
-	// Kernels in assembly, or nil: for keys; for digests; for those that are added, or looked up alone.
+	// Kernels in assembly, or nil: by key; to look up digests; to add digests.
 	byKey, byDigest, addsDigest *vector.Row
 
-	lengths int // byKey serves keys of fewer bytes; 0 if it is nil
+	lengths int // byKey serves keys of fewer bytes than this; 0 if it is nil
 }
 
 // New returns an empty filter whose expected false-positive rate is at most p with up to n
 // different keys. It takes about -1.44·n·log2(p) bits, see [NewScheme].
 //
-// n = 0 makes the smallest filter. The error wraps [ErrInvalid] if p is not between 0 and 1 or too
-// small to be kept, or the strategy is not valid, and [ErrTooLarge] if the machine has too little
-// memory, or less than [WithMaxBytes] allows. [ParamsForBits] computes the best filter of a given size.
+// n = 0 makes the smallest filter. The error wraps [ErrInvalid] if p is not between 0 and 1 or is too small for the
+// strategy, or if an option is invalid. It wraps [ErrTooLarge] if the bits need more memory than the machine has or
+// [WithMaxBytes] allows. [ParamsForBits] computes the best filter of a given size.
 func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
 	s, err := NewScheme(n, p, opts...)
 	if err != nil {
@@ -50,8 +50,7 @@ func New(n uint64, p float64, opts ...Option) (*BloomFilter, error) {
 	return s.Filter()
 }
 
-// MustNew is [New] for parameters that are constants of the program: it panics where New
-// returns an error.
+// MustNew is [New] for constant parameters: it panics instead of returning an error.
 func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 	f, err := New(n, p, opts...)
 	if err != nil {
@@ -64,9 +63,9 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // for example to match another system. params.N and params.P may be zero, and are not checked
 // against M and K.
 //
-// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or what the strategy allows), P
-// is neither 0 nor between 0 and 1, or the strategy is not valid or cannot have this M and K,
-// and [ErrTooLarge] if M is more than the strategy can have or the machine has memory for.
+// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or what the strategy allows), P is neither 0 nor between 0
+// and 1, or an option is invalid or the strategy cannot have this M and K. It wraps [ErrTooLarge] if M is more than the
+// strategy can have, or if the bits need more memory than the machine has or [WithMaxBytes] allows.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	s, err := NewSchemeWithParams(params, opts...)
 	if err != nil {
@@ -78,9 +77,9 @@ func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 // Add adds a key. It returns true if the key is definitely new and this call is the one that
 // added it, false if it was probably there already.
 //
-// If several goroutines add the same new key at the same time, at most one gets true. Exactly one
-// does, unless an add of another key sets this key's last unset bit at that moment. The key is then
-// a false positive.
+// If several goroutines add the same new key at the same time, at most one gets true. Exactly one does, unless the add
+// of another key sets this key's last unset bit at that moment. Then the key is a false positive, and no call gets
+// true.
 //
 // Once Add has returned, every later Contains of the key is true. A key cannot be removed: if the
 // work for a new key fails, note that elsewhere, or add the key after the work.
@@ -94,10 +93,10 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(memory.BytesOf(k
 
 // AddDigest is [BloomFilter.Add] for a key whose digest is already known.
 //
-// A digest is 128 bits that look random. Its halves are independent of each other, and digests of
-// different keys are too. It comes from [BloomFilter.Digest] of this or a compatible filter, or
-// [Scheme.Digest]; from [Digest64], for keys known by any 64 bits; or from a hash of 128 bits. With
-// anything else, such as (x, x) or (x, 0), most or all answers can be true, and there is no error.
+// A digest is 128 bits that look random. Its halves are independent of each other, and so are the digests of different
+// keys. It comes from [BloomFilter.Digest] of this or a compatible filter, or [Scheme.Digest]; from [Digest64], for
+// keys known by any 64 bits; or from a 128-bit hash. With anything else, such as (x, x) or (x, 0), there is no error,
+// but most or all answers may be true.
 //
 // All keys of a filter must be hashed in the same way: Contains uses the filter's own hash, and
 // does not find keys whose digests came from another hash.
@@ -133,8 +132,8 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 	return f.kernel.contains(&f.bitset, h1, h2)
 }
 
-// do hashes a key, and adds it or looks it up. The hashes are called from here and not by sum: that
-// saves a call, up to a fifth of the time. BenchmarkContains.
+// do hashes a key, and adds it or looks it up. It calls the hashes directly instead of sum, which saves up to a fifth
+// of the time. BenchmarkContains.
 func (f *BloomFilter) do(key []byte, add bool) bool {
 	if start := unsafe.Pointer(unsafe.SliceData(key)); vector.Built && len(key) < f.lengths {
 		if add {
@@ -174,7 +173,7 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 		return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
 	case add:
 		return f.kernel.add(&f.bitset, h1, h2)
-	case f.addsDigest != nil: // or else lookups by Go code are as fast
+	case f.addsDigest != nil: // otherwise lookups by Go code are as fast
 		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
 	}
 	return f.kernel.contains(&f.bitset, h1, h2)
@@ -189,27 +188,25 @@ func (f *BloomFilter) doKey(key []byte, add bool) bool {
 	return code.containsKey(&f.bitset, key)
 }
 
-// Digest returns the 128-bit digest of a key, to hash once and look up in many filters with
-// [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest serves every filter with the
-// same hash and seed or secret, whatever its size, and with any strategy that does not need the key
-// itself. Digest panics if this filter's strategy needs the key.
+// Digest returns the 128-bit digest of a key. With it, a program hashes a key once for many filters, see
+// [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest is the same for all filters with the same hash
+// and seed or secret, whatever their size and strategy. Digest panics if the strategy needs the key itself.
 func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.digest(key) }
 
-// Params returns what the filter was made with.
+// Params returns n, p, m and k of the filter; n and p are 0 if unknown.
 func (f *BloomFilter) Params() Params { return f.scheme.must().params }
 
-// Scheme returns the filter without its bits. It is the zero Scheme for the zero BloomFilter.
+// Scheme returns the filter's parameters, strategy and hash: the zero Scheme for the zero BloomFilter.
 func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme} }
 
-// SizeBytes returns the memory of the bits.
+// SizeBytes returns the number of bytes that the bits take.
 func (f *BloomFilter) SizeBytes() uint64 {
 	f.scheme.must()
 	return uint64(len(f.bits)) * 8
 }
 
-// Words returns the filter's bits themselves, not a copy: bit i is bit i%64 of word i/64. It is for
-// writing them to other formats. Reading them is safe at any time. Changing them can break the
-// filter's promises.
+// Words returns the filter's bits themselves, not a copy: bit i is bit i%64 of word i/64. Use it to write them in
+// another format. Reading them is safe at any time. Changing them can cause false negatives.
 func (f *BloomFilter) Words() []atomic.Uint64 {
 	f.scheme.must()
 	return f.bits

@@ -6,23 +6,23 @@ import (
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
-// A Builder makes a filter of keys up to 2.6 times as fast as [BloomFilter.Add]. The filter has the same bits. No other
-// goroutine has it yet, so its bits are set without locked instructions, and the cache misses of many keys overlap. The
-// methods do not say which keys were new. A strategy that needs the key itself gains nothing. Make a Builder with
-// [NewBuilder] or [Scheme.Builder].
+// A Builder makes a filter up to 2.6 times as fast as [BloomFilter.Add], with the same bits. It sets them without
+// locked instructions, because no other goroutine has the filter yet, and waits for the memory of many keys at once.
+// Its methods do not report which keys were new. For a strategy that needs the key itself, it is not faster. Make a
+// Builder with [NewBuilder] or [Scheme.Builder].
 //
-// A Builder is not safe for concurrent use. Several goroutines use one Builder each, all from one Scheme, and
-// [BloomFilter.Union] joins their filters.
+// A Builder is not safe for concurrent use. Let each goroutine have its own Builder of one Scheme, and unite their
+// filters with [BloomFilter.Union].
 //
-// The zero Builder is not usable: its methods panic. No method keeps a key's memory.
+// The zero Builder is not usable: its methods panic. No method keeps a key after it returns.
 type Builder struct {
 	f     *BloomFilter // nil after Filter
 	n     int          // digests in group
 	group [builderKeys]digest
 }
 
-// builderKeys is how many keys are hashed before their bits are set. With one key at a time, the misses of a key would
-// wait for the hash of the next one: twice the time beyond the cache.
+// builderKeys is the number of keys that are hashed before their bits are set. If each key's bits were set before the
+// next key is hashed, its cache misses would delay that hash: building would take twice the time beyond the cache.
 const builderKeys = 256
 
 // NewBuilder returns a builder of the filter that [New] makes from the same arguments, or New's error.
@@ -50,7 +50,7 @@ func (b *Builder) Add(key []byte) {
 		f.doKey(memory.NoEscape(key), true)
 		return
 	}
-	h1, h2 := f.scheme.sumOne(key) // before there is room for it: a custom hash may panic
+	h1, h2 := f.scheme.sumOne(key) // before next: a custom hash may panic
 	d := b.next()
 	d[0], d[1] = h1, h2
 }
@@ -87,7 +87,7 @@ func (b *Builder) AddDigest(h1, h2 uint64) {
 	*b.next() = digest{h1, h2}
 }
 
-// Filter returns the filter. The builder is then used up: all its methods panic.
+// Filter returns the filter. Afterwards all methods of the builder panic.
 func (b *Builder) Filter() *BloomFilter {
 	f := b.unfinished()
 	b.flush()

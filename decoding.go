@@ -16,21 +16,19 @@ import (
 // filter's end, so that a stream may hold several filters. At the end of the stream it returns
 // io.EOF itself.
 //
-// Pass the secret of a filter in [WithSecret], and its custom strategy or hash, which must have
-// the filter's name, in [WithStrategy] or [WithHash]. Other filters need no options. A given
-// strategy, hash or seed must equal the filter's. [WithMaxBytes] limits the filter's memory.
+// A filter with a secret needs [WithSecret]. One with a custom strategy or hash needs [WithStrategy] or [WithHash],
+// with a strategy or hash of the same name. Other filters need no options. A given strategy, hash or seed must equal
+// the filter's. [WithMaxBytes] limits the filter's memory.
 //
-// The bytes may come from an untrusted source. Read checks every field, and allocates memory as the
-// bytes arrive, at most three times as much. Read always detects a missing end and up to three
-// changed bits, and other damage with probability 1 - 2^-64. It does not detect a forgery with the
-// right checksum. The result is then a valid filter that may contain every key, which
-// [BloomFilter.Stats] shows.
+// The bytes may come from an untrusted source. Read checks every field. It allocates memory as the bytes arrive, at
+// most three times their number. It always detects a missing end and up to three changed bits, and other damage with
+// probability 1 - 2^-64. A forgery with the right checksum is not detected: the result is a valid filter that may
+// contain every key, which [BloomFilter.Stats] shows.
 //
-// The error wraps [ErrCorrupt] if the bytes are damaged or not a filter, and also
-// io.ErrUnexpectedEOF if they end too early. It wraps [ErrIncompatible] if the filter contradicts
-// the options, needs an option that is missing, has another version of the format, or is of another
-// kind; then it names the kind and the function that reads it. It wraps [ErrTooLarge] if the filter
-// exceeds the machine's memory or WithMaxBytes. Otherwise it wraps the error of r.
+// The error wraps [ErrCorrupt] if the bytes are damaged or not a filter, and also io.ErrUnexpectedEOF if they end too
+// early. It wraps [ErrIncompatible] if the filter contradicts the options, needs an option that is missing, has another
+// version of the format, or is of another kind. For another kind, the error names the function that reads it. It wraps
+// [ErrTooLarge] if the filter exceeds the machine's memory or WithMaxBytes. If r fails, it wraps the error of r.
 func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	o, err := readOptions(opts)
 	if err != nil {
@@ -114,8 +112,8 @@ func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
 }
 
 // ReadNames reads the header of a filter or a scheme, as [ReadScheme] does, and returns the names of the strategy and
-// the hash without looking for them. A program learns from them which options Read needs: a hash named "siphash" has a
-// secret. It returns the errors of ReadScheme for a damaged header.
+// the hash. They need not be known. They tell a program which options Read needs: for example, a hash named "siphash"
+// needs WithSecret. ReadNames returns the errors of ReadScheme for a damaged header.
 func ReadNames(r io.Reader) (strategy, hash string, err error) {
 	h, err := format.NewReader(r).Header()
 	return h.Strategy, h.Hash, err
@@ -175,7 +173,7 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 	return s, err
 }
 
-// strategyNamed returns the wanted or the built-in strategy of that name.
+// strategyNamed returns the strategy of that name: the one in the options, or a built-in one.
 func (o *options) strategyNamed(name string) (Strategy, error) {
 	want, found := o.strategy, builtinStrategy(name)
 	switch {
@@ -191,8 +189,8 @@ func (o *options) strategyNamed(name string) (Strategy, error) {
 	return found, nil
 }
 
-// hashNamed returns the wanted or the built-in hash of that name, with the seed or the key of the
-// check value.
+// hashNamed returns the beginning of a scheme: the hash of that name, from the options or built-in, with its seed or
+// secret. check is the file's check value, see checkValue.
 func (o *options) hashNamed(name string, check uint64) (scheme, error) {
 	def := builtinHash(name)
 	if o.hash != nil && o.hash.name == name {

@@ -1,10 +1,9 @@
 // Package bloom implements a Bloom filter for concurrent use.
 //
-// A Bloom filter is a set that stores a few bits per key instead of the keys. It
-// answers "definitely not in the set" or "probably in the set". Only the second
-// answer can be wrong. You choose p, the probability of this answer for an absent key.
-// A filter takes 9.6 bits per key for p = 1 %, and 4.8 more for each factor of ten.
-// The length of the keys does not matter. Keys cannot be listed or removed.
+// A Bloom filter is a set that stores a few bits per key instead of the keys. It answers "definitely not in the set" or
+// "probably in the set". Only the second answer can be wrong. You choose p, the probability that it is given for an
+// absent key. A filter takes 9.6 bits per key for p = 1 %, and 4.8 more for each factor of ten. The length of the keys
+// does not matter. Keys cannot be listed or removed.
 //
 //	// Room for ten million URLs. About one new URL in a million is mistaken for a known one.
 //	// Strangers choose the URLs, so the hash depends on a secret.

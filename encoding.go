@@ -32,9 +32,9 @@ func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 // The marshalling methods have value receivers. Otherwise encoding/json would lose all keys of a
 // filter that is a field and not a pointer, without an error.
 
-// MarshalBinary returns what [BloomFilter.WriteTo] writes. It implements encoding.BinaryMarshaler, so
-// that encoding/gob works. The error is WriteTo's, or on a 32-bit system wraps [ErrTooLarge] if the
-// bytes do not fit a slice.
+// MarshalBinary returns what [BloomFilter.WriteTo] writes. It implements encoding.BinaryMarshaler, so that encoding/gob
+// works. It returns WriteTo's errors. On a 32-bit system, the error wraps [ErrTooLarge] if the bytes do not fit in a
+// slice.
 func (f BloomFilter) MarshalBinary() ([]byte, error) {
 	size, err := f.roomFor(1)
 	if err != nil {
@@ -60,8 +60,7 @@ func (f BloomFilter) MarshalText() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// roomFor returns the size of the encoded filter, or an error if times that size does not fit a
-// slice.
+// roomFor returns the size of the encoded filter, or an error if a slice cannot hold times·size bytes.
 func (f *BloomFilter) roomFor(times uint64) (int, error) {
 	h, err := f.scheme.header()
 	if err != nil {
@@ -74,9 +73,9 @@ func (f *BloomFilter) roomFor(times uint64) (int, error) {
 	return int(size), nil
 }
 
-// AppendBinary appends the scheme to dst in 64 to 576 bytes: the header that
-// [BloomFilter.WriteTo] writes before the bits. It is for custom formats. [ReadScheme] reads it.
-// It implements encoding.BinaryAppender. It fails if [Scheme.Portable] does.
+// AppendBinary appends the scheme to dst, for custom formats: the header of 64 to 576 bytes that [BloomFilter.WriteTo]
+// writes before the bits. [ReadScheme] reads it. The method implements encoding.BinaryAppender. It returns the error of
+// [Scheme.Portable].
 func (s Scheme) AppendBinary(dst []byte) ([]byte, error) {
 	h, err := s.scheme.header()
 	if err != nil {

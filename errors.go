@@ -4,8 +4,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// Errors that callers match with errors.Is. An error that wraps one names the value and what was
-// expected.
+// Errors that callers match with errors.Is. An error that wraps one of them names the value and what was expected.
 var (
 	// ErrInvalid means that a parameter is outside its range.
 	ErrInvalid = failure.ErrInvalid
@@ -31,7 +30,7 @@ var (
 	ErrCorrupt = failure.ErrCorrupt
 )
 
-// fail returns an error of one of these kinds. Inlined, it would add a kilobyte to each program.
+// fail returns an error that wraps kind. Inlined, it would add a kilobyte to each program.
 //
 //go:noinline
 func fail(kind error, text string, args ...any) error { return failure.Errorf(kind, text, args...) }

@@ -4,20 +4,20 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// FoldTo returns the smallest filter with the same keys, made by folding, whose rate is at most p.
-// Use it if n is unknown: make a large filter, add the keys, and shrink it. The result has m/factor
-// bits, and these are the bits that the same keys would have set in a filter of that size. f does
-// not change. P of the result is p, and N the number of keys for which it keeps p.
+// FoldTo returns the smallest filter with the same keys, made by folding, whose rate is at most p. Use it if n is
+// unknown: make a large filter, add the keys, and shrink it. The result has m/factor bits and equals a filter of that
+// size to which the same keys were added. f does not change. The result's P is p, and its N is the number of keys up to
+// which it keeps p.
 //
-// The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the keys need
-// a little more than half of m, nothing is saved. A multiple of 2520 words or blocks has the
-// divisors 1 to 10. If keys then need a little more than a tenth of m, the result has a ninth of m.
+// The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the keys need a little more than
+// half of m, nothing is saved. Choose a multiple of 2520 words or blocks, which has the divisors 1 to 10: if the keys
+// need a little more than a tenth of m, the result has a ninth of m.
 //
 // FoldTo takes O(m) time, at most about ten passes over m, and up to m bits of memory. It may run
 // while keys are added: the result contains every key whose Add returned before FoldTo was called.
 //
-// The error wraps [ErrInvalid] if New refuses p with this strategy, if p is below the filter's present rate, and if the
-// strategy has no exact fold. [DoubleHashing], [Blocked] and [SplitBlock] have one.
+// The error wraps [ErrInvalid] if New refuses p with this strategy, if p is below the filter's present rate, or if the
+// strategy is not DoubleHashing, Blocked or SplitBlock: others cannot be folded exactly.
 func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	s := f.scheme
 	if s == nil {
@@ -48,9 +48,9 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	return named.filter(small.bits), nil
 }
 
-// smallestFold returns the smallest fold by some of the falling prime factors with a rate of at
-// most p, or f itself. A fold of a fold has at least the same rate, so the search ends where p is
-// exceeded. count is the number of keys.
+// smallestFold tries the products of primes, which fall, as factors. It returns the smallest fold with a rate of at
+// most p, or f itself. count is the number of keys. A fold of a fold has at least the same rate, so a fold that exceeds
+// p is not folded again.
 func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *BloomFilter {
 	best, m, all := f, f.scheme.params.M, uint64(1)
 	for _, prime := range primes {
@@ -75,16 +75,15 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 	return best
 }
 
-// foldsBeyond reports whether a fold of m bits surely exceeds p, by its expected rate. The rate is
-// a power of the share of set bits. With enough bits, it differs from the expected rate by less
-// than a factor of 1.4 in five standard deviations. The rate of blocks can differ by more, because
-// a few crowded blocks dominate it.
+// foldsBeyond reports whether a fold to m bits exceeds p, judged by its expected rate. With enough bits, the true rate,
+// a power of the share of set bits, is within a factor of 1.4 of the expected one up to five standard deviations. With
+// blocks it can differ more, because a few crowded blocks dominate the rate.
 func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 	s, k := f.scheme.strategy, f.scheme.params.K
 	return s.blockBits() == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p
 }
 
-// fold returns the fold by a factor that divides, with no N and P.
+// fold returns the fold by a factor that divides m or the number of blocks. Its N and P are 0.
 func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 	m := f.scheme.params.M / factor
 	s, err := newScheme(Params{M: m, K: f.k}, f.scheme.strategy, *f.scheme)

@@ -28,15 +28,14 @@ var (
 	// make them collide, under every seed.
 	Murmur3 = Hash{&murmur3Hash}
 
-	// RapidHash is rapidhash V3. Like Murmur3, it is the same everywhere and in every release, and
-	// not keyed. On amd64 it is the fastest hash for keys of up to 100 bytes, and about as fast as
-	// MapHash for longer keys. It has 64 bits, from which a digest is made as in [NewHash64], so p
-	// must be well above n/2^64.
+	// RapidHash is rapidhash V3. Like Murmur3, it is the same everywhere and in every release, and not keyed. On amd64
+	// it is the fastest hash for keys of up to 100 bytes, and about as fast as MapHash for longer keys. It has 64 bits,
+	// which become a digest as in [NewHash64], so p must be well above n/2^64.
 	RapidHash = Hash{&rapidHash}
 
-	// MapHash is the hash of the runtime's maps (hash/maphash), under a random seed that all
-	// filters of the process share: fast, and safe for keys that an attacker chooses. Filters with
-	// MapHash cannot leave the process. It has 64 bits, like RapidHash.
+	// MapHash is the hash of the runtime's maps (hash/maphash), under a random seed that all filters of the process
+	// share: fast, and safe for keys that an attacker chooses. Filters with MapHash cannot be saved or sent to another
+	// process. It has 64 bits, like RapidHash.
 	MapHash = Hash{&mapHash}
 )
 
@@ -62,14 +61,14 @@ func (h Hash) label() label {
 // Both halves must look random and be independent of each other, because a strategy may use any bit
 // of them. Package bloomtest tests that. [NewHash64] is for hashes of 64 bits.
 //
-// The name identifies the hash. Files contain the name, and a reader passes the hash of that name
-// to WithHash. So the function must never change. Filters are compatible if their hashes have the
-// same name and both have 128 or both 64 bits. A hash with the empty name is for this process, for
-// example with a random seed: its filters are compatible with each other, and cannot be written.
+// The name identifies the hash. Files contain the name, and a reader passes the hash of that name to WithHash. So the
+// function must never change. Two custom hashes are compatible if they have the same name and the same number of bits.
+// A hash with the empty name is for this process only, for example with a random seed: its filters are compatible with
+// each other, but cannot be written.
 //
 // A program that hashes its keys itself should call [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest] instead.
-// The function is called from many goroutines at once, and gets a copy of the key, which it must not keep: the memory
-// is used again after it has returned. The copy takes about 20 ns, less in large batches, and no allocation, except for
+// The function is called from many goroutines at once. It gets a copy of the key, which it must not keep, because the
+// memory is used again after it has returned. The copy takes about 20 ns, less in large batches. It allocates only for
 // keys above 64 KiB. The function may call methods of the filter.
 //
 // [New] returns an error for a hash without a function, or if the name has more than 255 bytes or
@@ -84,7 +83,7 @@ func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 	return Hash{d}
 }
 
-// foreign returns the sum of a hash whose function is the caller's. The function gets a copy of the key.
+// foreign returns a hash's sum that calls the caller's function with a copy of the key.
 func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte) (h1, h2 uint64) {
 	return func(_, _ uint64, key []byte) (h1, h2 uint64) {
 		b := memory.GetBuffer()
@@ -100,7 +99,7 @@ func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte)
 //	x = (h1 xor 0x9e3779b97f4a7c15)·0x9e3779b185ebca87  mod 2^64
 //	h2 = x xor x>>32
 //
-// A key has the same digest as one of n others with probability n/2^64. [New] subtracts this from
+// With n keys in the filter, a new key has the digest of one of them with probability n/2^64. [New] subtracts this from
 // p, so p must be well above it.
 func NewHash64(name string, sum func(key []byte) uint64) Hash {
 	d := &hash{label: newLabel(name), bits: 64, custom: true}
@@ -113,7 +112,7 @@ func NewHash64(name string, sum func(key []byte) uint64) Hash {
 	return Hash{d}
 }
 
-// validate returns what is wrong about a hash.
+// validate returns an error for a hash that WithHash refuses.
 func (h Hash) validate() error {
 	switch d := h.def; {
 	case d == nil:
@@ -132,24 +131,24 @@ func (h Hash) validate() error {
 	return nil
 }
 
-// A hash is what a Hash stands for: an entry of hashes, or what NewHash made. It never changes.
+// A hash defines a Hash. It is an entry of hashes, or NewHash or NewHash64 made it. It never changes.
 type hash struct {
 	label
-	bits  int                      // of the digest that are independent
-	start func(seed uint64) uint64 // the state that a seed begins with; nil if it takes no seed
+	bits  int                      // independent bits of the digest: 64 or 128
+	start func(seed uint64) uint64 // returns the initial state; nil if the hash takes no seed
 
-	// sum returns the digest of a key, widened to 128 bits. k0 and k1 are the secret, or both the
-	// state. It is nil for hashes that the methods do and sum call directly.
+	// sum returns the digest of a key, of 128 bits. k0 and k1 are the two halves of the secret, or both are the
+	// initial state. sum is nil for hashes that BloomFilter.do and scheme.sum call directly.
 	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
 
 	vector vector.Hash // of the kernels in assembly
 
 	custom bool
-	ofCopy func(key []byte) (h1, h2 uint64) // a custom function that needs a copy of the key
+	ofCopy func(key []byte) (h1, h2 uint64) // a custom function that must get a copy of the key; nil if none
 }
 
-// hashes are all hashes of this package. A new one is an entry here, with a sum. Hashes
-// for which a benchmark shows a gain have a case in do and sum instead.
+// hashes lists the hashes of this package. A new one is an entry here, with a sum. Instead of a sum, the hashes that
+// benchmarks show to be faster that way have cases in BloomFilter.do and scheme.sum.
 var hashes = []*hash{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
 
 var (
@@ -162,8 +161,8 @@ var (
 	noHash = hash{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }}
 )
 
-// sum sets digests, which is as long as keys. For Murmur3, h1 is the first eight bytes of the
-// canonical digest, little-endian, and h2 the rest.
+// sum sets digests[i] to the digest of keys[i]. For Murmur3, h1 is the first eight bytes of the canonical digest,
+// little-endian, and h2 the rest.
 func (s *scheme) sum(keys [][]byte, digests []digest) {
 	digests = digests[:len(keys)]
 	switch s.hash {
@@ -204,8 +203,8 @@ func (s *scheme) sum(keys [][]byte, digests []digest) {
 	}
 }
 
-// sumOne returns the digest of one key. BloomFilter.do and sum repeat its cases instead of calling it, which saves up
-// to a fifth of their time.
+// sumOne returns the digest of one key. For speed, BloomFilter.do and sum repeat its cases instead of calling it, which
+// saves up to a fifth of their time.
 func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
 	switch s.hash {
 	case &rapidHash:
@@ -218,8 +217,8 @@ func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
 	return s.hash.sum(s.k0, s.k1, memory.NoEscape(key))
 }
 
-// sumInAssembly is sum for the first keys, and returns how many it has hashed: all of them before a long one, or none
-// without kernels in assembly.
+// sumInAssembly is sum for the keys before the first long one. It returns how many it has hashed: 0 if there are no
+// kernels in assembly.
 func (s *scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
 	if s.vector == vector.NoHash {
 		return 0
@@ -247,8 +246,8 @@ func builtinHash(name string) *hash {
 	return nil
 }
 
-// equalDigests returns how likely a new key has the whole digest of one of n others, in which
-// case no strategy can tell them apart.
+// equalDigests returns the probability that a new key has the digest of one of n others. No strategy can tell such keys
+// apart.
 func (d *hash) equalDigests(n uint64) float64 {
 	if d.bits == 64 {
 		return float64(n) / (1 << 64)
@@ -256,7 +255,7 @@ func (d *hash) equalDigests(n uint64) float64 {
 	return 0 // n/2^128
 }
 
-// identity returns a text that only hashes that are taken to be equal have in common.
+// identity returns a text that two hashes share if and only if filters treat them as equal.
 func (d *hash) identity() string {
 	switch {
 	case !d.custom:
@@ -267,11 +266,10 @@ func (d *hash) identity() string {
 	return d.unique()
 }
 
-// mapSeed is one for the process, or no two filters could be united.
+// mapSeed is shared by all filters of the process. Otherwise no two filters could be united.
 var mapSeed = maphash.MakeSeed()
 
-// withSeed returns the beginning of a scheme: a hash that takes a seed, or the noHash of a strategy that
-// hashes keys itself under a seed.
+// withSeed returns the beginning of a scheme: its hash and the seed.
 func withSeed(h *hash, seed uint64) scheme {
 	state := seed
 	if h.start != nil {
@@ -296,12 +294,11 @@ func (s *scheme) secret() (secret [16]byte) {
 	return secret
 }
 
-// secretCheckText is what a secret is checked with. Its digest is public, so it must never be
-// of use as a key of a filter.
+// secretCheckText is hashed to check a secret. Its digest is public, so it must not be a useful key of a filter.
 const secretCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
 
-// checkValue stands for the seed or the secret where filters are compared or written: the seed
-// itself, or the digest of a constant under the secret. For a custom hash it is the number of bits.
+// checkValue returns the number by which files and String compare seeds or secrets: the seed itself, or half of the
+// digest of a constant under the secret. For a custom hash it is the number of bits.
 func (s *scheme) checkValue() uint64 {
 	switch {
 	case s.hash == &mapHash:
@@ -315,10 +312,9 @@ func (s *scheme) checkValue() uint64 {
 	return s.seed
 }
 
-// Digest64 makes a digest of any 64 bits that tell keys apart, for [BloomFilter.AddDigest] and
-// everything else that takes a digest: of a block hash, a row number, a pointer. Every strategy
-// then keeps its rate, also for values that are sequential or differ in a few bits. Different
-// values have different digests.
+// Digest64 turns 64 bits that identify a key, such as a block hash, a row number or a pointer, into a digest for
+// [BloomFilter.AddDigest] and other functions that take one. Every strategy then keeps its rate, also for values that
+// are sequential or differ in a few bits. Different values have different digests.
 //
 // The value itself is not a digest, because strategies need two random halves. Blocked, for
 // example, selects a key's block by the high bits of h1: small numbers would all be in one block,
@@ -334,12 +330,12 @@ func (s *scheme) checkValue() uint64 {
 // and h2 is made from h1 as [NewHash64] says. Source: Steele, Lea & Flood 2014, "Fast
 // splittable pseudorandom number generators", with the constants of Stafford's variant 13.
 func Digest64(v uint64) (h1, h2 uint64) {
-	x := v ^ probe.Xor // or 0 would have the digest (0, …), and it is a value like any other
+	x := v ^ probe.Xor // otherwise h1 would be 0 for v = 0
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	x ^= x >> 31
 	return widened(x)
 }
 
-// widened makes the digest of a hash of 64 bits.
+// widened makes a digest from a 64-bit hash, see NewHash64.
 func widened(h1 uint64) (uint64, uint64) { return h1, probe.Widen(h1) }

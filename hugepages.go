@@ -11,9 +11,9 @@ import (
 // as fast, because the processor finds the pages without looking them up in memory.
 //
 // The whole filter becomes resident. Call HugePages after [New], before keys are added, or after [Read]: it takes 0.3
-// to 1.6 s per GB. Other calls may go on meanwhile, some of them a few milliseconds later. Nothing is left of it when
-// the filter is freed. Both ends of the filter may stay in small pages, and so may other parts that the system cannot
-// move. For a filter that fills no huge page, HugePages does nothing.
+// to 1.6 s per GB. Other methods may run at the same time, a few of them delayed by some milliseconds. The freed memory
+// of the filter is ordinary memory again. Both ends of the filter may stay in small pages, and so may other parts that
+// the system cannot move. For a filter that fills no huge page, HugePages does nothing.
 //
 // It needs Linux 6.1. On other systems, and on Linux without huge pages, the error wraps [errors.ErrUnsupported]. It is
 // another error for older versions of Linux, for mapped files, and if memory is short. It wraps [ErrInvalid] for the

@@ -15,13 +15,13 @@ type options struct {
 	seed     *uint64
 	secret   *[16]byte
 	maxBytes uint64
-	err      error // the first option that is wrong by itself
+	err      error // of the first option that is invalid by itself
 }
 
-// newOptions returns the options of a new filter, and the beginning of its scheme: the hash that follows from them.
+// newOptions returns the options of a new filter, and the beginning of its scheme: the hash.
 func newOptions(opts []Option) (o options, begun scheme, err error) {
 	o = options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
-	if len(opts) > 0 { // or else it stays on the stack
+	if len(opts) > 0 { // otherwise o stays on the stack
 		if o, err = o.with(opts); err != nil {
 			return o, begun, err
 		}
@@ -45,14 +45,14 @@ func (o options) with(opts []Option) (options, error) {
 	return o, o.err
 }
 
-// refuse notes the first error of an option.
+// refuse keeps err, which may be nil, if it is the first error.
 func (o *options) refuse(err error) {
 	if o.err == nil {
 		o.err = err
 	}
 }
 
-// WithStrategy chooses how a key's positions are found. The default is [DoubleHashing].
+// WithStrategy sets the strategy. The default is [DoubleHashing].
 func WithStrategy(s Strategy) Option {
 	return func(o *options) {
 		o.refuse(s.validate())
@@ -60,7 +60,7 @@ func WithStrategy(s Strategy) Option {
 	}
 }
 
-// WithHash chooses the hash, such as [MapHash] or a custom one. The default is [Murmur3].
+// WithHash sets the hash, such as [MapHash] or a custom one. The default is [Murmur3].
 func WithHash(h Hash) Option {
 	return func(o *options) {
 		o.refuse(h.validate())
@@ -68,11 +68,10 @@ func WithHash(h Hash) Option {
 	}
 }
 
-// WithSeed sets the seed of Murmur3, RapidHash, or a strategy that hashes the key itself. The
-// default is 0. Filters with different seeds have different false positives and are not compatible.
-// A seed does not protect against chosen keys, because keys can be made that collide under every
-// seed: use [WithSecret]. Murmur3 does not use the highest bit of a seed: seeds that differ only in
-// this bit find the same positions, but their filters are not compatible.
+// WithSeed sets the seed of Murmur3, RapidHash, or a strategy that hashes the key itself. The default is 0. Filters
+// with different seeds have different false positives and are not compatible. A seed does not protect against chosen
+// keys, because keys can be made that collide under every seed: use [WithSecret]. Murmur3 ignores the highest bit of a
+// seed. Seeds that differ only in this bit give the same positions, but their filters are not compatible.
 //
 // Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64 with
 // the highest bit set. Without the highest bit, a start could equal the length of a key, and one
@@ -104,8 +103,8 @@ func WithMaxBytes(bytes uint64) Option {
 	return func(o *options) { o.maxBytes = bytes }
 }
 
-// MaxBytes returns the limit that the options set by [WithMaxBytes], or math.MaxUint64 if they set
-// none. It is for packages that apply one limit to several filters together.
+// MaxBytes returns the limit that [WithMaxBytes] sets in opts, or math.MaxUint64 if none does. It is for packages that
+// apply one limit to several filters together.
 func MaxBytes(opts ...Option) uint64 {
 	opts = slices.DeleteFunc(slices.Clone(opts), func(opt Option) bool { return opt == nil }) // New refuses it
 	o, _ := readOptions(opts)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// Symbols, as the literature has them:
+// Symbols, as in the literature:
 //
 //	n  different keys that are added
 //	m  bits of the filter
@@ -68,8 +68,8 @@ func (s Strategy) checkP(p float64) error {
 	return nil
 }
 
-// search returns the smallest m at which some k keeps rate p, and the smallest such k. With anyK
-// nothing is known of the rate but that it falls with m.
+// search returns the smallest m for which some k keeps rate p, and the smallest such k. The rate falls with m; with
+// anyK, search assumes nothing else of it.
 func search(s strategy, n uint64, p float64, anyK bool) (m uint64, k int, err error) {
 	l := s.limits()
 	most := min(maxM-1, l.maxM) / l.sizeUnit
@@ -116,10 +116,10 @@ func badRate(s strategy, rate float64, m uint64, k int, n uint64) error {
 	return invalid("strategy %q has rate %v for m = %d, k = %d and n = %d, want 0 to 1", s.called(), rate, m, k, n)
 }
 
-// maxM bounds the sizes that are computed: up to here, float64 counts every bit.
+// maxM bounds the sizes that are computed: a float64 represents every smaller integer.
 const maxM = rate.MaxM
 
-// wholeKeys returns n rounded.
+// wholeKeys rounds n, or returns the largest number if n is out of range.
 func wholeKeys(n float64) uint64 {
 	if !(n >= 0 && n < math.MaxUint64) { // a custom strategy's EstimateCount may return anything
 		return math.MaxUint64
@@ -131,11 +131,12 @@ func wholeKeys(n float64) uint64 {
 // n·bitsPerKey, rounded up to whole words or blocks. k is the best k for bitsPerKey, the same for
 // every n. P is the strategy's true rate. Pass the result to [NewWithParams].
 //
-// At 10 bits per key the rate is 0.8 % with [DoubleHashing], 1.1 % with [Blocked], whose z is 2 for up
-// to 10 bits per key, 4 for up to 25, and 8 for more. With n = 0, m is one word or block and P is 0.
+// At 10 bits per key the rate is 0.8 % with [DoubleHashing] and 1.1 % with [Blocked]. A key of Blocked has its bits in
+// 2 words up to 10 bits per key, in 4 words up to 25, and in 8 words above. With n = 0, m is one word or block and P is
+// 0.
 //
-// The error wraps [ErrInvalid] if bitsPerKey is not above 0, so small that the rate is 1,
-// or NaN, and for an invalid strategy, and [ErrTooLarge] for m >= 2^53.
+// The error wraps [ErrInvalid] if bitsPerKey is NaN, not above 0, or so small that the rate is 1, and for an invalid
+// strategy. It wraps [ErrTooLarge] for m >= 2^53.
 func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	params := Params{N: n}
 	if err := s.validate(); err != nil {

@@ -11,24 +11,23 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// A Scheme is a filter without its bits: parameters, strategy and hash, which determine the
-// positions of a key. It is for programs that store the bits themselves, and for programs that make
-// many equal filters: [Scheme.Filter] takes less than a fiftieth of the time of [New].
+// A Scheme is a filter without its bits: parameters, strategy and hash, which determine the positions of a key. It is
+// for programs that store the bits themselves, and for programs that make many equal filters: [Scheme.Filter] is over
+// 50 times as fast as [New].
 //
-// A Scheme is a small value that never changes. The zero Scheme is not usable: its methods return
-// an error that wraps [ErrInvalid] if they return an error, and panic otherwise, except String.
+// A Scheme is a small value that never changes. The zero Scheme is not usable: methods that return errors return one
+// that wraps [ErrInvalid], and the others panic, except String.
 type Scheme struct{ scheme *scheme }
 
 // NewScheme returns the scheme of the filter that [New] makes from the same arguments. It allocates no bits. m is the
-// smallest multiple of 64 for which some k gives a rate of at most p, and k is the smallest such k.
-// [Strategy.FalsePositiveRate] computes the true rate, so it is never above p. For SplitBlock, m is the smallest
-// multiple of 256. For Blocked, m is a multiple of 512. It is up to 3 % above the smallest one if the bits of a key are
-// then in fewer words, which is faster.
+// smallest multiple of 64 for which some k gives a rate of at most p, and k is the smallest such k. The rate is that of
+// [Strategy.FalsePositiveRate]. For SplitBlock, m is the smallest multiple of 256. For Blocked, m is a multiple of 512,
+// up to 3 % above the smallest one if a key's bits are then in fewer words, which is faster.
 //
-// Because k is a whole number, m is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 %
-// for p < 0.11, by up to 3.7 % for p <= 0.5, and by more for larger p. [Blocked] and [SplitBlock] need more.
-// For n = 0, m is one word or block. With a hash of 64 bits, like [MapHash], two keys have equal digests at
-// the rate n/2^64, which is subtracted from p.
+// Because k is a whole number, m is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 % for p < 0.11, by
+// up to 3.7 % for p <= 0.5, and by more for larger p. [Blocked] and [SplitBlock] need more. For n = 0, m is one word or
+// block. With a 64-bit hash such as [MapHash], a key has the digest of one of n others with probability n/2^64, which
+// is subtracted from p.
 //
 // The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or invalid
 // options, and [ErrTooLarge] for m >= 2^53, where the formulas lose their exactness.
@@ -61,11 +60,11 @@ type scheme struct {
 	params   Params
 	strategy Strategy
 
-	// The hash is called directly, and not through an interface: a key that crosses an interface escapes
-	// to the heap, and with it the caller's stack buffer.
+	// The hash is called directly and not through an interface, through which the key, and a buffer on the caller's
+	// stack, would escape to the heap.
 	hash   *hash
 	seed   uint64
-	k0, k1 uint64      // the secret of sipHash; otherwise both the state that the hash begins with
+	k0, k1 uint64      // the secret of sipHash; for other hashes, both are the initial state
 	vector vector.Hash // of the kernels in assembly that hash batches
 
 	kernel *kernel
@@ -80,8 +79,8 @@ func (o *options) schemeWithin(params Params, strategy Strategy, begun scheme) (
 	return newScheme(params, strategy, begun)
 }
 
-// newScheme completes a scheme that has its hash, or returns an error if its parts contradict each other.
-// The parts were computed, given, or read from a file.
+// newScheme completes a scheme that has its hash. It returns an error if the parameters are invalid or the strategy
+// cannot have them. The parameters were computed, given by the caller, or read from a file.
 func newScheme(params Params, strategy Strategy, s scheme) (*scheme, error) {
 	if math.Signbit(params.P) || params.P != 0 && !(params.P > 0 && params.P < 1) {
 		return nil, invalid("p = %v, want 0 < p < 1, or 0 for unknown", params.P)
@@ -129,10 +128,10 @@ func (s *scheme) digest(key []byte) (h1, h2 uint64) {
 // Params returns m and k, and n and p if they are known.
 func (s Scheme) Params() Params { return s.scheme.must().params }
 
-// Strategy returns the strategy that finds the keys' positions.
+// Strategy returns the strategy.
 func (s Scheme) Strategy() Strategy { return s.scheme.must().strategy }
 
-// SizeBytes returns the memory that the bits take: whole 64-bit words.
+// SizeBytes returns the number of bytes that the bits take, in whole 64-bit words.
 func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
 // String returns a text that is equal for two schemes if and only if their filters are compatible,
@@ -150,11 +149,10 @@ func (s Scheme) String() string {
 // LogValue is String, for package log/slog.
 func (s Scheme) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Digest returns the digest of a key, as [BloomFilter.Digest] of the scheme's filters does.
+// Digest returns the digest of a key, as [BloomFilter.Digest] does.
 func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.digest(key) }
 
-// Hash returns the hash of the keys. It is named "siphash" for [WithSecret], and "none" for a
-// strategy that needs the key itself.
+// Hash returns the hash. Its name is "siphash" with [WithSecret], and "none" with a strategy that needs the key itself.
 func (s Scheme) Hash() Hash { return Hash{s.scheme.must().hash} }
 
 // Seed returns the seed that [WithSeed] has set, 0 if none. It never reveals a secret.
@@ -182,8 +180,8 @@ func (s *scheme) portable() error {
 	return nil
 }
 
-// AppendPositions appends the positions of a key's k bits to dst, in the order in which the
-// strategy finds them. Each is less than m. Two of them may be equal.
+// AppendPositions appends the positions of a key's k bits to dst, in the strategy's order. Each is less than m. Two of
+// them may be equal.
 func (s Scheme) AppendPositions(dst []uint64, key []byte) []uint64 {
 	if positionsOf := s.scheme.must().kernel.positionsOfKey; positionsOf != nil {
 		dst, positions := s.scheme.grow(dst)
@@ -205,7 +203,7 @@ func (s Scheme) AppendDigestPositions(dst []uint64, h1, h2 uint64) []uint64 {
 	return dst
 }
 
-// grow makes dst longer by a key's k positions, and returns them too.
+// grow makes dst longer by k. positions is the new part.
 func (s *scheme) grow(dst []uint64) (longer, positions []uint64) {
 	n, k := len(dst), s.params.K
 	dst = slices.Grow(dst, k)[:n+k]
@@ -230,8 +228,7 @@ func (s Scheme) Filter() (*BloomFilter, error) {
 // operations read and write them atomically. [Blocked] and [SplitBlock] are faster if the first
 // word begins a cache line. For bytes at any alignment, package view has Attach and Over.
 //
-// The error wraps [ErrInvalid] if there are not exactly SizeBytes/8 words, or if a bit from m on is
-// set.
+// The error wraps [ErrInvalid] if the number of words is not SizeBytes/8, or if bit m or a later bit is set.
 func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {
 	if s.scheme == nil {
 		return nil, errZero

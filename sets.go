@@ -1,8 +1,7 @@
 package bloom
 
-// Compatible reports whether every key has the same positions in both filters: equal m, k,
-// strategy, hash, and seed or secret. n and p may differ. Nothing is compatible with nil or the zero
-// BloomFilter.
+// Compatible reports whether every key has the same positions in both filters: equal m, k, strategy, hash, and seed or
+// secret. n and p may differ. No filter is compatible with nil or the zero BloomFilter.
 func (f *BloomFilter) Compatible(other *BloomFilter) bool {
 	f.scheme.must()
 	return f.compatible(other) == nil
@@ -36,13 +35,12 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 	return nil
 }
 
-// Union adds every key of other to f, in O(m). Afterwards f is equal to a filter to which all keys
-// were added. Keys may be added to both filters while Union runs. f may or may not get a key that
-// is added to other during Union. An Add to f of a key that is in other may have no winner during
-// Union.
+// Union adds every key of other to f, in O(m). Afterwards f equals a filter to which the keys of both were added. Keys
+// may be added to both filters while Union runs. Then f may lack a key that is added to other during Union, and an Add
+// to f of a key that is in other may have no winner.
 //
-// Union sets bits by locked instructions. To unite filters in a new one, begin with a
-// [BloomFilter.Clone] of the largest, which copies.
+// Union sets bits by locked instructions. To unite filters in a new one, begin with a [BloomFilter.Clone] of the
+// fullest: Clone needs no locked instructions.
 //
 // The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Union(other *BloomFilter) error {
@@ -57,8 +55,8 @@ func (f *BloomFilter) Union(other *BloomFilter) error {
 // that was in both filters, and some keys that were in only one. Its rate is at most the rate of
 // either filter, and at least the rate of a filter of the common keys.
 //
-// A key that is added to f at the same time may be lost, and its Add may have no winner or two. A
-// key that is added to other at the same time may not be seen.
+// A key that is added to f at the same time may be lost, and its Add may have no winner or two. A key that is added to
+// other at the same time may be missing in f.
 //
 // The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
 func (f *BloomFilter) Intersect(other *BloomFilter) error {

@@ -5,9 +5,9 @@ import "math"
 // Stats describes a filter at one moment, for monitoring. It marshals to JSON. For expvar, publish
 // a function that returns it.
 //
-// The calls of Add are not counted, because a counter that all goroutines share would cost more
-// than the Add. EstimatedCount estimates the number of different keys from the bits. For exact
-// numbers, let each goroutine count its own calls and the calls that returned true.
+// Calls of Add are not counted, because a counter that all goroutines share would cost more than the Add.
+// EstimatedCount is estimated from the set bits. For exact numbers, let each goroutine count its calls and those that
+// returned true.
 type Stats struct {
 	Params
 	Strategy  string `json:"strategy"`   // name of the strategy
@@ -42,9 +42,9 @@ func (f *BloomFilter) Stats() Stats {
 	}
 }
 
-// LoadFactor returns EstimatedCount/N, the share of the planned keys that are in. It is 0 if N is unknown, and +Inf if
-// every bit is set. The bits are rounded up to whole words or blocks, so a small filter keeps P a little beyond a load
-// factor of 1. Filters that grow reach 1 before each new layer. [Stats.OverP] asks for the rate.
+// LoadFactor returns EstimatedCount/N. It is 0 if N is unknown, and +Inf if every bit is set. Because m is rounded up
+// to whole words or blocks, a small filter keeps P a little beyond a load factor of 1. Filters that grow reach 1 before
+// each new layer. [Stats.OverP] compares the rate with P.
 func (s Stats) LoadFactor() float64 {
 	switch {
 	case s.N == 0:
@@ -56,20 +56,19 @@ func (s Stats) LoadFactor() float64 {
 }
 
 // OverP reports whether the rate is above P because there are too many keys. It is false if chance may be the reason:
-// if EstimatedCount is at most six standard deviations above N. For N of 10,000 and more, this margin ends before as
-// many keys are in as make the rate twice P. Above P = 0.9, chance alone can set all bits, and OverP is true then.
-// OverP is false if P is unknown.
+// if EstimatedCount is at most six standard deviations above N. For N >= 10,000, OverP is true before the rate reaches
+// 2·P. For P > 0.9, chance alone can set all bits, and then OverP is true. OverP is false if P is unknown.
 func (s Stats) OverP() bool {
 	n, k := float64(max(1, s.N)), float64(s.K)
 	c := k * n / float64(s.M)
 	// Whang, Vander-Zanden & Taylor 1990, "A linear-time probabilistic counting algorithm", equation 12, with k bits
-	// per key. The last term is for blocks of 256 bits, which have more keys or fewer by chance.
+	// per key. The last term is for blocks of 256 bits, whose numbers of keys differ by chance.
 	variance := n * ((math.Expm1(c)-c)/(c*k) + c*k/512)
 	tooMany := s.EstimatedCount == math.MaxUint64 || float64(s.EstimatedCount) > n+6*math.Sqrt(variance)
 	return tooMany && s.P > 0 && s.EstimatedFalsePositiveRate > s.P
 }
 
-// countOf returns the most likely number of keys that have set x bits.
+// countOf returns the most likely number of keys for x set bits.
 func (f *BloomFilter) countOf(x uint64) uint64 {
 	if x == 0 {
 		return 0
@@ -77,8 +76,7 @@ func (f *BloomFilter) countOf(x uint64) uint64 {
 	return wholeKeys(f.scheme.strategy.estimate(f.scheme.params.M, f.k, x))
 }
 
-// measure returns the number of set bits and the rate that follows from them. It loads each word
-// once.
+// measure returns the number of set bits and the rate for them. It loads each word once.
 func (f *BloomFilter) measure() (ones uint64, rate float64) {
 	return f.scheme.strategy.measure(f.bits, f.scheme.params.M, f.k)
 }

@@ -15,21 +15,20 @@ import (
 // others. The packages in interop have the strategies of other systems. [New] refuses the zero
 // Strategy, whose name is empty.
 //
-// The positions of a named strategy never change, because filters outlive the program that made them. Filters of two
-// custom strategies are compatible if these have the same name and both have Positions or both have KeyPositions. A
-// strategy without a name equals only itself.
+// The positions of a named strategy never change, because filters outlive the program that made them. Two custom
+// strategies are compatible if they have the same name and both have Positions or both have KeyPositions. A strategy
+// without a name is compatible only with itself.
 //
-// A Strategy is a small value that never changes. The operator == compares values: two calls of NewStrategy return
-// different ones, also for one name. [BloomFilter.Compatible] takes them as equal.
+// A Strategy is a small value that never changes. Two calls of NewStrategy with the same name return strategies that
+// are compatible, but not equal by ==.
 type Strategy struct{ strategy }
 
-// A strategy is what a Strategy stands for. Each is one type in one file, which
-// answers all questions about it. The types are small values without a pointer, or pointers, so
-// that they can be compared, and are static data: the linker drops the strategies that a
-// program does not use.
+// A strategy implements a Strategy. Each is one type in one file. The types are small values without a pointer, or
+// pointers, so that they can be compared. They are static data, so that the linker drops strategies that a program does
+// not use.
 type strategy interface {
 	called() label
-	isCustom() bool // NewStrategy has made it
+	isCustom() bool // made by NewStrategy
 	invalid() error // why New refuses it; nil for a built-in strategy
 
 	// The m and k that a filter can have, and how New chooses them.
@@ -37,26 +36,26 @@ type strategy interface {
 	size(n uint64, p float64) (m uint64, k int, err error)
 	bestK(bitsPerKey float64) int // for many keys
 
-	// What follows from m and k. rate is exact, estimate is the most likely number of keys, and
-	// measure returns the number of set bits and the rate that follows from them.
+	// rate returns the expected false-positive rate after n keys, estimate the most likely number of keys for x set
+	// bits, and measure the number of set bits and the rate for them.
 	rate(m uint64, k int, n uint64) float64
 	estimate(m uint64, k int, x uint64) float64
 	measure(bits bitArray, m uint64, k int) (ones uint64, rate float64)
 
 	// Where the bits of a key are.
-	hashesKey() bool       // positions come from the key itself and not from its digest
-	blockBits() uint64     // of the block that a digest selects; 1 if all positions are independent
+	hashesKey() bool       // positions depend on the key itself and not on its digest
+	blockBits() uint64     // size of a block; 1 if all positions are independent
 	wordsPerKey(k int) int // atomic operations of an add
 
-	// folds reports whether FoldTo can merge f neighbouring blocks into one. It can if a key's block is
-	// floor(x·blocks), where 0 <= x < 1. Neither x nor the bits of the key within the block depend on m.
+	// folds reports whether FoldTo can merge neighbouring blocks into one. It can if a key's block is floor(x·blocks),
+	// 0 <= x < 1, and neither x nor the key's bits within the block depend on m.
 	folds() bool
 
 	// kernel returns the code for filters of m bits and k positions per key.
 	kernel(m uint64, k int, seed uint64) (*kernel, error)
 }
 
-// limits are the m, k and p that a strategy can have.
+// limits are the ranges of m, k and p for a strategy.
 type limits struct {
 	unit, sizeUnit    uint64 // m is a multiple of unit; New chooses a multiple of sizeUnit
 	maxM              uint64
@@ -69,7 +68,7 @@ const (
 	// set, k = 64 reaches rates below 1e-19; a larger k would be slower and no better.
 	maxK = 64
 
-	// maxCustomK is the largest MaxK, because filters of other systems have k above 64.
+	// maxCustomK is the largest MaxK. Filters of other systems have k above 64.
 	maxCustomK = 255
 
 	minP = 0x1p-64 // 2^-maxK: half of the bits are set
@@ -85,7 +84,7 @@ func (s Strategy) String() string { return s.label().String() }
 // LogValue is String, for package log/slog.
 func (s Strategy) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// identity returns a text that only strategies that are taken to be equal have in common.
+// identity returns a text that two strategies share if and only if they are compatible.
 func (s Strategy) identity() string {
 	if s.NeedsKey() && s.isCustom() {
 		return s.label().unique() + "/key"
@@ -105,12 +104,12 @@ func (s Strategy) label() label {
 // [SeededHashing] does. Then all methods that take or return a digest panic.
 func (s Strategy) NeedsKey() bool { return s.strategy != nil && s.hashesKey() }
 
-// FalsePositiveRate returns the expected rate of a filter of m bits and k positions per key, after n
-// keys. [New] computes sizes from it. It is never below the exact rate. For positions that are
-// independent it is exact below 40 keys, and otherwise above it by at most a share of 0.014·(k/n)². It
-// takes about a microsecond. For a custom strategy without Rate, such as those below interop, it is the
-// rate of independent positions, and the true rate of a small filter can be many times higher:
-// docs/formats.md has figures. It is NaN for an m, a k or a strategy that [NewWithParams] refuses.
+// FalsePositiveRate returns the expected rate of a filter of m bits and k positions per key, after n keys. [New]
+// computes sizes from it. For the built-in strategies, it is never below the exact rate. For independent positions, it
+// is exact below 40 keys; above, its relative error is at most 0.014·(k/n)². It takes about a microsecond. For a custom
+// strategy without Rate, such as those below interop, it is the rate of independent positions, and the true rate of a
+// small filter can be many times higher: docs/formats.md has figures. It is NaN for an m, a k or a strategy that
+// [NewWithParams] refuses.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if s.check(m, k) != nil {
 		return math.NaN()
@@ -118,11 +117,10 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	return s.rate(m, k, n)
 }
 
-// EstimateCount returns the most likely number of keys in a filter of m bits and k positions per key
-// with x set bits. EstimatedCount of [Stats] is this number, rounded. It is -m/k · ln(1 - x/m),
-// except for [Blocked], whose keys set fewer different bits, for [SplitBlock], and for a custom
-// strategy with an EstimateCount. It is +Inf for x = m: a full filter does not show how many keys
-// filled it. It is NaN where FalsePositiveRate is, and for x > m.
+// EstimateCount returns the most likely number of keys in a filter of m bits and k positions per key with x set bits.
+// EstimatedCount of [Stats] is this number, rounded. It is -m/k · ln(1 - x/m), except for [Blocked] and [SplitBlock],
+// which have their own formulas, and custom strategies with an EstimateCount. It is +Inf for x = m, because a full
+// filter does not show how many keys filled it. It is NaN where FalsePositiveRate is, and for x > m.
 //
 // Source: Swamidass & Baldi 2007, equation 6.
 func (s Strategy) EstimateCount(m uint64, k int, x uint64) float64 {
@@ -150,7 +148,7 @@ func (s Strategy) check(m uint64, k int) error {
 	return nil
 }
 
-// validate returns what is wrong about a strategy whatever the parameters.
+// validate returns an error for a strategy that is invalid for all parameters.
 func (s Strategy) validate() error {
 	if s.strategy == nil {
 		return invalid("the strategy is the zero Strategy, want one such as DoubleHashing")
@@ -158,8 +156,8 @@ func (s Strategy) validate() error {
 	return s.invalid()
 }
 
-// common is what strategies have in common unless they say otherwise: those of this package, with k
-// independent positions anywhere in m bits that come from a digest.
+// common has the methods of a strategy of this package whose k positions depend on the digest and are independent,
+// anywhere in m bits. Strategies embed it and override what differs.
 type common struct{ label }
 
 func (c common) called() label { return c.label }
@@ -194,8 +192,8 @@ func (common) wordsPerKey(k int) int { return k }
 // in its own file.
 var builtins = []Strategy{{&doubleHashing}, {&seededHashing}, {&blockedStrategy}, {&splitBlock}}
 
-// Strategies returns the strategies of this package, the default first: for programs that offer a
-// choice of them, and for tests of programs that depend on one.
+// Strategies returns the strategies of this package, the default first. It is for programs that offer a choice, and for
+// tests.
 func Strategies() []Strategy { return slices.Clone(builtins) }
 
 // builtinStrategy returns the strategy with that name, or the zero Strategy.
@@ -208,8 +206,8 @@ func builtinStrategy(name string) Strategy {
 	return Strategy{}
 }
 
-// A label identifies a strategy or a hash by its name, also in files. Without a name, it has a number
-// that is unique in this process.
+// A label identifies a strategy or a hash: by its name, which files contain, or without a name by a number that is
+// unique in this process.
 type label struct {
 	name   string
 	serial uint64

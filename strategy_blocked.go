@@ -10,22 +10,20 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// Blocked sets all bits of a key in one block of 512 bits, which is one cache line. A lookup costs
-// one cache miss instead of the k of DoubleHashing. It needs more memory, because some blocks get
-// more keys than others: 7 % at p = 1 %, 10 % at 0.1 %, 18 % at 0.01 %, 36 % at 1e-6.
+// Blocked sets all bits of a key in one block of 512 bits, a cache line. A lookup costs one cache miss, DoubleHashing
+// up to k. Blocked needs more memory, because some blocks get more keys than others: 7 % at p = 1 %, 10 % at 0.1 %, 18
+// % at 0.01 %, 36 % at 1e-6.
 //
-// Within the block only z of its 8 words are used, and z atomic operations add a key: 8 words if k is a multiple of 8
-// above 8, otherwise 4 words if k is a multiple of 4 above 4, otherwise 2 words, and k is a multiple of 2. m is a
-// multiple of 512, and with [New] up to 3 % above the smallest that keeps p, see [NewScheme].
+// A key's bits are in z of the 8 words of its block, so an add takes z atomic operations. z is 8 if k is a multiple of
+// 8 above 8, otherwise 4 if k is a multiple of 4 above 4, otherwise 2. k is a multiple of 2 and m of 512. [New] chooses
+// m up to 3 % above the smallest that keeps p, see [NewScheme].
 //
-// A digest (h1, h2) selects block floor(h1·(m/512) / 2^64). Within it, all follows
-// from y = h2 xor 0x9e3779b97f4a7c15. The block's 8 words form z groups of 8/z;
-// the top 4 bits of y select a word in each group, those for the first group first.
-// Probe i is for group i mod z. It falls on bit floor(r_t / 2^(6·(i mod 8))) mod 64
-// of the word, where t = floor(i/8), r_0 = y, and r_t is the upper xor the lower
-// half of the 128-bit product (y xor t·0x9e3779b97f4a7c15) · 0xd1342543de82ef95.
-// So no bit of the digest serves twice: h1 selects the block, the top of h2 the
-// words, the low 48 bits of h2 the first 8 bits.
+// The digest (h1, h2) selects the block floor(h1·(m/512) / 2^64). The rest depends on y = h2 xor 0x9e3779b97f4a7c15.
+// The block's 8 words form z groups of 8/z neighbours. The top 4 bits of y select a word of each group, beginning with
+// the first group. Bit i of the key is in the word of group i mod z, at bit floor(r_t / 2^(6·(i mod 8))) mod 64, where
+// t = floor(i/8), r_0 = y, and r_t is the upper xor the lower half of the 128-bit product (y xor t·0x9e3779b97f4a7c15)
+// · 0xd1342543de82ef95. So no bit of the digest is used twice: h1 selects the block, the top 4 bits of h2 the words,
+// and the low 48 bits of h2 the first 8 bits.
 var Blocked = Strategy{&blockedStrategy}
 
 var blockedStrategy = blocked{common{label{name: "blocked"}}}
@@ -36,8 +34,8 @@ func (*blocked) limits() limits {
 	return limits{unit: blockBits, sizeUnit: blockBits, maxM: math.MaxUint64, minK: 2, maxK: maxK, stepK: 2, minP: minBlockedP, maxP: 1}
 }
 
-// minBlockedP is the smallest p for which Blocked is sized: its memory grows out of all
-// proportion, from 1.9 times the classical bound at 1e-9 to 2.8 times at 1e-12.
+// minBlockedP is the smallest p for which New sizes a Blocked filter. For small p, m grows from 1.9 times the classical
+// bound at 1e-9 to 2.8 times at 1e-12.
 const minBlockedP = 1e-12
 
 func (*blocked) size(n uint64, p float64) (m uint64, k int, err error) {
@@ -68,7 +66,7 @@ func (s *blocked) measure(bits bitArray, _ uint64, k int) (uint64, float64) {
 func (*blocked) blockBits() uint64     { return blockBits }
 func (*blocked) wordsPerKey(k int) int { return probe.Words(k) }
 
-// kernel returns straight lines for the k that New chooses. For others, the positions serve.
+// kernel returns faster code for the k that New chooses, and code that computes each position for others.
 func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
 	code := kernel{
 		add: blockedAdd, contains: blockedContains, positions: blockedPositions, fill: fillPositions(blockedPositions),
@@ -85,7 +83,7 @@ func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
 	return &code, nil
 }
 
-// blockedPositions is the strategy by its formula.
+// blockedPositions computes the positions by the formula of Blocked.
 func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64) {
 	block, z := probe.Reduce(h1, b.blocks)*blockBits, probe.Words(b.k)
 	for i := range dst {
@@ -94,8 +92,8 @@ func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64) {
 	}
 }
 
-// blockedAdd sets words in their order, like all kernels. In the order of the positions, it and a kernel in assembly
-// could each set the other's last bit, and neither would win.
+// blockedAdd sets words in the order of the block, like all kernels of Blocked. If it used the order of the positions,
+// it and a kernel in assembly that add the same key could each set the other's last bit, and neither would win.
 func blockedAdd(b *bitset, h1, h2 uint64) bool {
 	y, z := h2^probe.Xor, probe.Words(b.k)
 	var mask [blockWords]uint64
@@ -114,18 +112,16 @@ func blockedContains(b *bitset, h1, h2 uint64) bool {
 
 // How the kernels of Blocked are written
 //
-// Each is a straight line. It loads a key's words, sets the key's bits in copies of them, and
-// compares: a word that differs from its copy has an unset bit. Setting a bit in a register
-// takes one instruction, testing it three. No kernel stops at an unset bit: the line is
-// there already, and among hits and misses a branch would be mispredicted half the time. The
+// Each loads a key's words, sets the key's bits in copies of them, and compares: a word that differs from its copy has
+// an unset bit. Setting a bit in a register takes one instruction, testing it three. No kernel stops at an unset bit:
+// the cache line is loaded already, and with hits and misses mixed, a branch would be mispredicted half the time. The
 // branches on k are the same for every key. BenchmarkContains, BenchmarkAdd.
 //
-// There are no bounds checks: blockOf returns a place at least a block before the end, and
-// the word within the block is selected by bits of y that cannot exceed its group.
+// There are no bounds checks: blockOf returns a whole block of the filter, and the bits of y that select a word cannot
+// exceed its group.
 
-// blockOf returns where a key's block begins. h1·blocks/2^64 is less than blocks, the number
-// of whole blocks in the filter: its scheme makes m a multiple of blockBits, and FilterOver
-// and Read make as many words as m says.
+// blockOf returns the address of a key's block. h1·blocks/2^64 is less than blocks, the number of whole blocks of the
+// filter: m is a multiple of blockBits, and FilterOver and Read ensure that there are m bits.
 func blockOf(b *bitset, h1 uint64) unsafe.Pointer {
 	return unsafe.Add(b.bits.start(), probe.Reduce(h1, b.blocks)*(blockBits/8))
 }

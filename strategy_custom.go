@@ -14,9 +14,9 @@ import (
 // A Definition describes a custom strategy for [NewStrategy]. Set either Positions or KeyPositions.
 // The zero values of the other fields are right for k independent positions anywhere in m bits.
 //
-// Positions and KeyPositions are called once per scheme. They return the function that is called
-// for each key, which can use prepared values, such as reciprocals. They return an error for an m
-// or k that the strategy does not support; [New] and [NewWithParams] return it.
+// Positions and KeyPositions are called once per scheme. They return the function that is called for each key, and can
+// compute values for it beforehand, such as reciprocals. For an m or k that the strategy does not support they return
+// an error, which [New] and [NewWithParams] return.
 //
 // The function that they return must be pure, because filters outlive the program that made them:
 // the same arguments always give the same positions, each in [0, m) and not necessarily different.
@@ -25,14 +25,14 @@ type Definition struct {
 	// Positions finds a key's position i, 0 <= i < k, from its digest.
 	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error)
 
-	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it more than once: the
-	// function stores them in dst. It must not keep key, a copy, or dst: their memory is used again after it has
-	// returned. Such a strategy has no other hash, and seed is the argument of [WithSeed]. Methods that take a digest
-	// panic.
+	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it more than once. The
+	// function stores them in dst. It must not keep key, which is a copy, or dst: their memory is used again after it
+	// has returned. Such a strategy takes no other hash, and methods that take a digest panic. seed is the argument of
+	// [WithSeed].
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
 	MaxK int    // the largest k, up to 255; 0 for 64
-	Unit uint64 // what m is a multiple of; 0 for any, and then New takes multiples of 64
+	Unit uint64 // m is a multiple of it; 0 for any m, of which New chooses multiples of 64
 	MaxM uint64 // the largest m; 0 for any
 
 	// Rate returns the false-positive rate of m bits and k positions per key after n keys, if it
@@ -40,23 +40,22 @@ type Definition struct {
 	// computes sizes from it.
 	Rate func(m uint64, k int, n uint64) float64
 
-	// EstimateCount returns how many keys have most likely set x of m bits, if the positions are not
-	// independent, see [Strategy.EstimateCount].
+	// EstimateCount returns the most likely number of keys for x set bits, if the positions are not independent, see
+	// [Strategy.EstimateCount].
 	EstimateCount func(m uint64, k int, x uint64) float64
 
-	// Size returns the m and k for n keys at rate p, 0 < p < 1, where there is a rule for
-	// them. Otherwise New finds the smallest m at which some k keeps p, by Rate.
+	// Size returns m and k for n keys at rate p, 0 < p < 1. If it is nil, New finds the smallest m for which some k
+	// keeps p, by Rate.
 	Size func(n uint64, p float64) (m uint64, k int, err error)
 }
 
-// NewStrategy returns a custom strategy. The name identifies it: files contain the name, and a
-// reader of such a file passes the strategy of that name to [WithStrategy]. Filters are
-// compatible if their strategies have the same name and both have Positions, or both have
-// KeyPositions. A strategy without a name is for one process: filters with this strategy are
-// compatible with each other, and cannot be written.
+// NewStrategy returns a custom strategy. The name identifies it: files contain the name, and a reader of such a file
+// passes the strategy of that name to [WithStrategy]. Filters are compatible if their strategies have the same name and
+// both have Positions, or both have KeyPositions. A strategy without a name is for one process: filters with this
+// strategy are compatible with each other, but cannot be written.
 //
-// The library adds the atomic operations, the one winner, batches, checks and files. The
-// definition must keep p; package bloomtest tests it.
+// The library provides everything else, such as atomic operations, batches and files. The definition must keep p;
+// package bloomtest tests it.
 //
 // [New] returns an error if the definition contradicts itself, or if the name has more than 255
 // bytes or is the name of a built-in strategy.
@@ -212,7 +211,7 @@ func (c *customDigests) add(b *bitset, h1, h2 uint64) bool {
 	return addAll(b.bits, few[:b.k])
 }
 
-// contains stops after four bits, or eight and so on, if one of them is not set.
+// contains stops after a multiple of four bits if one of them is not set.
 func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
 	set := uint64(1)
 	for i := range b.k {
@@ -224,18 +223,17 @@ func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
 	return set != 0
 }
 
-// A customKeys is the function of a custom strategy that hashes the key itself. It gets no memory of
-// a goroutine's stack, which moves, but a copy of the key and positions from a pool, which are for one
-// call. A function that keeps them can only spoil other calls' positions, and each position is checked after
-// it was read once.
+// A customKeys is the function of a custom strategy that hashes the key itself. The function gets no memory of a
+// goroutine's stack, which moves, but a copy of the key and room for positions from a pool. A function that keeps them
+// can only change positions of other calls, so each position is checked after it was read, and read once.
 type customKeys struct {
 	label label
 	m     uint64
-	own   bool // find is this module's, and keeps nothing
+	own   bool // find belongs to this module and keeps nothing, so the key is not copied
 	find  func(dst []uint64, key []byte)
 }
 
-// An arguments is the memory that the function gets.
+// arguments is the memory that the function gets.
 type arguments struct {
 	positions [maxCustomK]uint64
 	key       memory.Buffer
@@ -284,8 +282,8 @@ func (c *customKeys) contains(b *bitset, key []byte) bool {
 	return set != 0
 }
 
-// checkPosition panics if a position is not below m, even if the array has a bit there: no count or
-// estimate would include it.
+// checkPosition panics if a position is not below m, even if the last word has a bit there: counts and files must not
+// have bits beyond m.
 func checkPosition(pos, m uint64, of label) {
 	if pos >= m {
 		outside(pos, m, of)

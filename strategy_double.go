@@ -18,10 +18,10 @@ import (
 //
 // and maps each x_i to floor(x_i·m / 2^64). It hashes once per key and does not divide.
 //
-// The textbook's double hashing adds h2 without the multiplication. That puts a key's positions on
-// an arithmetic progression: at p = 1e-6 and n = 100 the measured rate is over 50 times p. With the
-// multiplication the rate is the same as with k independent hashes. The xor is for the empty key, whose
-// Murmur3 digest is (0, 0): without it all its positions would be 0.
+// The textbook's double hashing has no multiplication. A key's positions are then an arithmetic progression: at p =
+// 1e-6 and n = 100 the measured rate is over 50 times p. With the multiplication the rate is the same as with k
+// independent hashes. The xor is for the empty key, whose Murmur3 digest is (0, 0): without the xor all its positions
+// would be 0.
 var DoubleHashing = Strategy{&doubleHashing}
 
 var doubleHashing = double{common{label{name: "double-hashing"}}}
@@ -46,10 +46,9 @@ func doublePositions(b *bitset, dst []uint64, h1, h2 uint64) {
 	}
 }
 
-// doubleContains looks at all bits, or stops after four if one of them is not set, as fifteen
-// of sixteen absent keys do. In the cache the branch is mispredicted half the time when hits
-// and misses are mixed, which costs more than the probes that it saves; beyond the cache, or
-// for many probes, the stop gains. BenchmarkContains.
+// doubleContains reads all bits if the filter fits in the cache and k is at most 8. Otherwise it stops after the first
+// four if one of them is unset, as with fifteen of sixteen absent keys. In the cache, with hits and misses mixed, that
+// branch is mispredicted half the time, which costs more than the reads it saves. BenchmarkContains.
 func doubleContains(b *bitset, h1, h2 uint64) bool {
 	p, m, k := b.bits.start(), b.blocks, b.k
 	x, y, unset := h1, h2^probe.Xor, uint8(0)
@@ -85,8 +84,8 @@ func unsetAt(p unsafe.Pointer, pos uint64) uint8 {
 	return 0
 }
 
-// doubleAdd lists the unset bits without a branch, which would be mispredicted half the time,
-// and sets only those. BenchmarkAdd.
+// doubleAdd lists the unset bits without a branch, which would often be mispredicted, and sets only these.
+// BenchmarkAdd.
 func doubleAdd(b *bitset, h1, h2 uint64) bool {
 	if b.k > fewPositions {
 		if doubleContains(b, h1, h2) {

@@ -5,9 +5,9 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// SeededHashing hashes the key itself k times, by Murmur3 with the seeds s, s+1, …, s+k-1 (s is the
-// seed, see [WithSeed]), and takes the first half of each digest modulo m. It is the textbook's
-// filter: it takes k times the work of [DoubleHashing] for the same rate. Use it for comparisons.
+// SeededHashing hashes the key itself k times, by Murmur3 with the seeds s, s+1, …, s+k-1 (s is the seed, see
+// [WithSeed]), and takes the first half of each digest modulo m. It is the textbook's filter. It hashes k times as much
+// as [DoubleHashing] for the same rate. Use it for comparisons.
 //
 // It needs the key: methods that take a digest panic.
 var SeededHashing = Strategy{&seededHashing}
@@ -42,13 +42,12 @@ func (s *seededCode) positions(dst []uint64, key []byte) {
 }
 
 func (s *seededCode) add(b *bitset, key []byte) bool {
-	var positions [maxK]uint64 // hashing takes the time: once, for both passes
+	var positions [maxK]uint64 // for both passes, because hashing is slow
 	s.positions(positions[:b.k], key)
 	return addAll(b.bits, positions[:b.k])
 }
 
-// contains stops at the first unset bit: each further one costs a hash of the whole key, more
-// than a mispredicted branch.
+// contains stops at the first unset bit: a hash of the whole key costs more than a mispredicted branch.
 func (s *seededCode) contains(b *bitset, key []byte) bool {
 	for i := range b.k {
 		if b.bits.at(s.position(key, i)) == 0 {

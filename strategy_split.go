@@ -10,21 +10,19 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// SplitBlock is the split-block filter of Apache Parquet: a key sets eight bits, one in each of the
-// eight 32-bit lanes of a block of 256 bits. On processors with AVX2 all eight are tested at once.
-// Lookups are then the fastest of all strategies, above all with [RapidHash]. k is always 8, and m a
-// multiple of 256.
+// SplitBlock is the split-block filter of Apache Parquet: a key sets eight bits, one in each of the eight 32-bit lanes
+// of a block of 256 bits. With AVX2 all eight are tested at once. Its lookups are then the fastest of all strategies,
+// especially with [RapidHash]. k is always 8, and m a multiple of 256.
 //
 // It needs more memory than Blocked, especially for small p: 3 % at p = 1 %, 7 % at 0.1 %, 17 % at
 // 0.01 %, 66 % at 1e-6. Use it for p near 1 %, and down to 0.01 % if the filter fits in the cache.
 // New refuses a p below 1e-7, where it needs more than three times the memory of DoubleHashing, and
 // above 0.5, where it needs more than twice as much.
 //
-// A key has block floor((h1 >> 32)·(m/256) / 2^32). With x the lower half of h1, its bit in
-// lane i is bit floor(x·s_i mod 2^32 / 2^27), where s_0 to s_7 are 0x47b6137b, 0x44974d91,
-// 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31. h2 is not used.
-// Lane i is bits 32·i to 32·i+31 of the block. With xxHash64 as the hash, see [NewHash64],
-// and m from a Parquet file, the filter has the file's bytes.
+// A key has block floor((h1 >> 32)·(m/256) / 2^32). With x the lower half of h1, its bit in lane i is bit floor(x·s_i
+// mod 2^32 / 2^27), where s_0 to s_7 are 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b,
+// 0x9efc4947, 0x5c6bfb31. h2 is not used. Lane i is bits 32·i to 32·i+31 of the block. With xxHash64 as the hash, see
+// [NewHash64], and the m of a Parquet file, the bits are those of the file.
 //
 // Source: Apache Parquet, "Bloom filter"; Apple 2020, "Split block Bloom filters",
 // arXiv:2101.01719.
@@ -63,8 +61,8 @@ const (
 	// 32 bits of a digest select the block.
 	maxSplitBlocks = 1<<32 - 1
 
-	// The p that SplitBlock is sized for. Outside, it takes 3.1 and 2.2 times the
-	// classical bound and more.
+	// New sizes a SplitBlock filter for p in this range. It takes 3.1 times the classical bound at 1e-7, 2.2 times at
+	// 0.5, and more beyond.
 	minSplitP, maxSplitP = 1e-7, 0.5
 )
 
@@ -73,14 +71,14 @@ var splitKernel = kernel{
 	prefetchFrom: prefetchWords, blockBytes: splitBits / 8, selects: 0xffffffff << 32, layout: vector.Split,
 }
 
-// splitPositions is the strategy by its formula.
+// splitPositions computes the positions by the formula of SplitBlock.
 func splitPositions(b *bitset, dst []uint64, h1, _ uint64) {
 	for i := range dst {
 		dst[i] = probe.SplitBlock(h1, b.blocks)*splitBits + probe.SplitBit(h1, i)
 	}
 }
 
-// splitBlockOf returns where a key's block begins.
+// splitBlockOf returns the address of a key's block.
 func splitBlockOf(b *bitset, h1 uint64) unsafe.Pointer {
 	return unsafe.Add(b.bits.start(), probe.SplitBlock(h1, b.blocks)*(splitBits/8))
 }

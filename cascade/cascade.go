@@ -8,13 +8,13 @@
 //	refuse := c.ContainsString(sender) // exact for both lists
 //
 // One filter wrongly accepts some keys of the second list. A cascade adds a second filter of these keys, which wrongly
-// accepts some keys of the first list, a third filter of those, and so on until no key is left. For r keys that are in
-// and s that are out it needs about
+// accepts some keys of the first list, a third filter of those, and so on until no key is left. For r keys in and s
+// keys out it needs about
 //
 //	1.44·log2(s/r) + 4.2  bits per key that is in
 //
-// which is 9 bits for ten times as many keys out as in. For a key in neither list the cascade is
-// as good as its first filter; see [New].
+// which is 9 bits for ten times as many keys out as in. For keys in neither list, the false-positive rate is at most
+// that of the first filter; see [New].
 //
 // Source: Larisch, Choffnes, Levin, Maggs, Mislove & Wilson 2017, "CRLite: A scalable
 // system for pushing all TLS revocations to all browsers", section IV.
@@ -56,7 +56,7 @@ func (c *Cascade) Contains(key []byte) bool {
 // ContainsString is [Cascade.Contains] for a string, without copying it.
 func (c *Cascade) ContainsString(key string) bool { return c.Contains(memory.BytesOf(key)) }
 
-// contains looks up a key that all levels before first have.
+// contains looks up a key in the levels from first on. The levels before contain it.
 func (c *Cascade) contains(h1, h2 uint64, first int) bool {
 	for i := first; i < len(c.filters); i++ {
 		if !c.filters[i].ContainsDigest(level(h1, h2, i)) {
@@ -66,9 +66,8 @@ func (c *Cascade) contains(h1, h2 uint64, first int) bool {
 	return len(c.filters)%2 == 1
 }
 
-// ContainsMany looks up keys like [Cascade.Contains], one after the other, but faster if the cascade
-// is larger than the cache. It returns how many are in. If found is not nil, found[i] becomes the answer
-// to keys[i].
+// ContainsMany looks up keys as [Cascade.Contains] does, but faster if the cascade is larger than the cache. It returns
+// for how many the answer is true. If found is not nil, ContainsMany sets found[i] to the answer for keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
@@ -90,8 +89,8 @@ func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
 	return count
 }
 
-// level returns the digest for one level. The levels share one hash of the key, but need
-// independent positions: the second filter is made of keys that coincide with others in the first.
+// level returns the digest for level i. A key is hashed once, but its positions in the levels must be independent: the
+// keys of the second filter are false positives of the first.
 //
 // The first level uses the digest itself. The others mix both halves with the level's number by
 // bijections, so different digests stay different.
@@ -112,9 +111,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// smallest returns the first level's rate that makes the cascade smallest: sqrt(1/2)·in/out, at
-// most 1/2. If the strategy or the hash cannot have it, it returns one that they can have, less
-// than twice their smallest.
+// smallest returns the rate of the first level that makes the cascade smallest: sqrt(1/2)·in/out, at most 1/2. If that
+// is too small for the strategy or the hash, it returns a rate of less than twice the smallest possible one.
 //
 // Source: Larisch et al. 2017, section IV.
 func smallest(in, out uint64, opts []bloom.Option) float64 {
@@ -130,8 +128,8 @@ func smallest(in, out uint64, opts []bloom.Option) float64 {
 // later is the rate of all levels but the first: with k = 1, half of their bits are set.
 const later = 0.5
 
-// Levels returns the parameters of each level's filter: the first is of the keys that are in, the
-// second of the keys that are out and pass the first, and so on.
+// Levels returns the parameters of each level's filter. The first filter has the keys that are in, the second the keys
+// that are out and pass the first, and so on.
 func (c *Cascade) Levels() []bloom.Params {
 	levels := make([]bloom.Params, len(c.filters))
 	for i, f := range c.filters {
@@ -140,7 +138,7 @@ func (c *Cascade) Levels() []bloom.Params {
 	return levels
 }
 
-// SizeBytes returns the memory of the bits of all levels.
+// SizeBytes returns the number of bytes that the bits of all levels take.
 func (c *Cascade) SizeBytes() (bytes uint64) {
 	for _, f := range c.filters {
 		bytes += f.SizeBytes()
@@ -148,13 +146,13 @@ func (c *Cascade) SizeBytes() (bytes uint64) {
 	return bytes
 }
 
-// Stats returns the cascade's numbers, in O(m). N, P and K belong to the first level, and
-// EstimatedCount is N: exactly the keys that are in. M, SizeBytes, Ones and FillRatio are of all
-// levels together. EstimatedFalsePositiveRate is for keys in neither list.
+// Stats describes the cascade, in O(m). N, P and K are those of the first level. EstimatedCount is N, the exact number
+// of keys that are in. M, SizeBytes, Ones and FillRatio are those of all levels together. EstimatedFalsePositiveRate is
+// for keys in neither list.
 func (c *Cascade) Stats() (s bloom.Stats) {
 	wrong := 0.0
 	if len(c.filters)%2 == 1 {
-		wrong = 1 // for a key that all levels have
+		wrong = 1 // for a key that all levels contain
 	}
 	for i := len(c.filters) - 1; i >= 0; i-- {
 		of := c.filters[i].Stats()

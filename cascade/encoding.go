@@ -11,18 +11,17 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
-// check.
+// docs/formats.md defines the format and what a decoder must check. The last byte of magic is the version.
 const magic = format.Cascade + "\x01"
 
-// maxLevels is more than any lists need: a level has about 0.7 times the keys of the one before.
+// maxLevels is never reached: a level has about 0.7 times the keys of the one before.
 const maxLevels = 1 << 10
 
-// WriteTo writes the cascade to w, in O(m): the bits and some hundred bytes per level. The bytes are
-// the same on every architecture. persist.Save(path, c) writes a snapshot that survives a crash.
+// WriteTo writes the cascade to w, in O(m): the bits, and some hundred bytes per level. The bytes are the same on every
+// architecture. To save a cascade in a file, call persist.Save.
 //
-// WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
-// [bloom.ErrNotPortable] for a hash or strategy that no file can name.
+// WriteTo returns any error from w. The error wraps [bloom.ErrNotPortable] if no other process could read the bytes,
+// see [bloom.Scheme.Portable].
 func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 	out := frame.NewWriter(w, magic)
 	out.Numbers(uint64(len(c.filters)))

@@ -19,7 +19,7 @@ func (c counters) get(i uint64) uint64 {
 	return c[i/perWord].Load() >> (i % perWord * counterBits) & full
 }
 
-// up counts up unless the counter is full, and returns the count before.
+// up adds 1 to a counter unless it is full. It returns the old value.
 func (c counters) up(i uint64) uint64 {
 	word, shift := &c[i/perWord], i%perWord*counterBits
 	for {
@@ -31,7 +31,7 @@ func (c counters) up(i uint64) uint64 {
 	}
 }
 
-// down counts down unless the counter is 0 or full, and returns the count before.
+// down subtracts 1 from a counter unless it is 0 or full. It returns the old value.
 func (c counters) down(i uint64) uint64 {
 	word, shift := &c[i/perWord], i%perWord*counterBits
 	for {
@@ -46,7 +46,7 @@ func (c counters) down(i uint64) uint64 {
 // lowest has the lowest bit of each counter.
 const lowest = 0x1111111111111111
 
-// nonzero returns which counters of a word are not 0, each as its lowest bit.
+// nonzero returns a word with the lowest bit of each counter that is not 0.
 func nonzero(word uint64) uint64 {
 	word |= word >> 2
 	return (word | word>>1) & lowest

@@ -17,9 +17,9 @@ type Filter struct {
 	scheme   bloom.Scheme
 }
 
-// New returns an empty filter whose false-positive rate is at most p while it has at most n
-// different keys. It has a counter of 4 bits for each bit of the [bloom.BloomFilter] that bloom.New
-// makes of the same arguments. Every strategy can be used.
+// New returns an empty filter whose false-positive rate is at most p while it has at most n different keys. It has a
+// counter of 4 bits for each bit of the [bloom.BloomFilter] that bloom.New makes from the same arguments. It takes
+// every strategy.
 //
 // The error wraps [bloom.ErrInvalid] if p is not between 0 and 1 or an option is invalid, and
 // [bloom.ErrTooLarge] if the counters take more than the machine's memory or
@@ -51,14 +51,13 @@ func (f *Filter) check() {
 	}
 }
 
-// maxK is the most counters of a key without an allocation. Only strategies of other systems go
-// beyond.
+// maxK is the largest k for which nothing is allocated. Only strategies of other systems have a larger one.
 const maxK = 64
 
 // A buffer has room for a key's positions on the caller's stack.
 type buffer [maxK]uint64
 
-// positions returns the key's distinct positions. Add and Remove count each counter once.
+// positions returns the key's distinct positions. Add and Remove change each counter once.
 func (f *Filter) positions(b *buffer, key []byte) []uint64 {
 	f.check()
 	all := f.scheme.AppendPositions(b[:0], key)
@@ -77,22 +76,21 @@ next:
 
 // How an add finds its one winner
 //
-// It works as in package bloom, with "not 0" instead of "set". The first pass finds the last
-// counter that is 0. The second pass counts up all others, then this one. The add has won if this
-// one was 0 until then.
+// It works as in package bloom, with "not 0" instead of "set". The first pass finds the key's last counter that is 0.
+// The second pass adds 1 to all others, then to this one. The add wins if this counter was still 0.
 //
 // At most one winner:
-//  1. When A wins, A has counted up all the key's counters, and they stay up until the key is
+//  1. When A wins, A has added 1 to all the key's counters. They stay above 0 until the key is
 //     removed.
-//  2. So if B wins later, with a counter that was 0, a Remove of the key has begun in between.
+//  2. So if B wins later, because a counter was 0, a Remove of the key has begun in between.
 //
-// At least one, if no counter of the key rises from 0 or falls to 0 for another key at that moment:
-// then the key's zeros only become fewer, and the proof in package bloom holds.
+// At least one winner, if no add or remove of another key changes a counter of this key from or to 0 at that moment:
+// then the proof in package bloom holds.
 //
 // steps_test.go tries both in every order.
 
-// Add adds a key, once more if it is already present. It returns true if the key is definitely new
-// and this call added it, false if it was probably present already.
+// Add adds a key; a key that is present is added once more. It returns true if the key is definitely new and this call
+// added it, false if it was probably present already.
 //
 // If several goroutines add the same new key, at most one gets true. Exactly one does, unless a key
 // that shares a counter with it is added or removed at that moment.
@@ -119,10 +117,9 @@ func (f *Filter) Add(key []byte) bool {
 // AddString is [Filter.Add] for a string, without copying it.
 func (f *Filter) AddString(key string) bool { return f.Add(memory.BytesOf(key)) }
 
-// Remove takes back one Add of a key. It returns false if the key is definitely absent, and
-// then changes nothing; true if it probably was present. Remove only keys that were added: see the
-// package documentation. Two goroutines that remove a key added once break this rule, and both
-// may get true.
+// Remove undoes one Add of a key. It returns true if the key was probably present. It returns false, and changes
+// nothing, if the key is definitely absent. Remove only keys that were added: see the package documentation. Two
+// goroutines that remove a key added once break this rule, and both may get true.
 func (f *Filter) Remove(key []byte) bool {
 	var b buffer
 	positions := f.positions(&b, key)
@@ -133,7 +130,7 @@ func (f *Filter) Remove(key []byte) bool {
 	}
 	for i, pos := range positions {
 		if f.counters.down(pos) == 0 {
-			// Another goroutine has removed it since, or its Add has not returned.
+			// Another goroutine has removed the key, or its Add has not returned.
 			for _, undo := range positions[:i] {
 				f.counters.up(undo)
 			}
@@ -161,8 +158,8 @@ func (f *Filter) Contains(key []byte) bool {
 // ContainsString is [Filter.Contains] for a string, without copying it.
 func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
-// AddMany adds keys like [Filter.Add], one after the other. It returns how many were definitely
-// new. If added is not nil, added[i] becomes the answer to keys[i].
+// AddMany adds keys in order, as [Filter.Add] does. It returns how many were definitely new. If added is not nil,
+// AddMany sets added[i] to the answer for keys[i].
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
@@ -173,8 +170,8 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
 	return count
 }
 
-// ContainsMany looks up keys like [Filter.Contains], one after the other. It returns how many are
-// probably present. If found is not nil, found[i] becomes the answer to keys[i].
+// ContainsMany looks up keys as [Filter.Contains] does. It returns how many are probably present. If found is not nil,
+// ContainsMany sets found[i] to the answer for keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {

@@ -11,11 +11,10 @@
 //
 // # Each Remove belongs to an Add
 //
-// Every Add counts: a key that was added twice stays until it has been removed twice. Remove only
-// keys that were added, and only after their Add has returned. Removing an absent key is harmless
-// if the filter knows that it is absent: Remove returns false and changes nothing. If the key is a
-// false positive, Remove takes counts from other keys, and the filter may then miss those keys. No counting
-// filter can tell a false positive from a key that was added.
+// Every Add counts: a key that was added twice stays until it has been removed twice. Remove only keys that were added,
+// and only after their Add has returned. Removing an absent key is harmless if the filter knows that it is absent:
+// Remove returns false and changes nothing. If the key is a false positive, Remove decrements counters of other keys,
+// and these may become false negatives. No counting filter can tell a false positive from a key that was added.
 //
 // # Guarantees
 //

@@ -10,19 +10,18 @@ import (
 	"github.com/seed3447c163/bloom/internal/frame"
 )
 
-// docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
-// check.
+// docs/formats.md defines the format and what a decoder must check. The last byte of magic is the version.
 const magic = format.Counting + "\x01"
 
-// WriteTo writes the filter to w, in O(m): the counters and some hundred bytes. The bytes are the
-// same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.
+// WriteTo writes the filter to w, in O(m): the counters, and some hundred bytes. The bytes are the same on every
+// architecture. To save a filter in a file, call persist.Save.
 //
-// WriteTo takes as much memory as the filter. It may run while keys are added and removed. It
-// writes every key that is present during the whole call. A key that is added or removed at that
-// moment may be written in part: do not remove it from the filter that is read.
+// WriteTo takes as much memory as the filter. It may run while keys are added and removed. It writes every key that is
+// present during the whole call. A key that is added or removed during the call may be written in part: do not remove
+// it from a filter that is read from these bytes.
 //
-// WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
-// [bloom.ErrNotPortable] for a hash or strategy that no file can name.
+// WriteTo returns any error from w. The error wraps [bloom.ErrNotPortable] if no other process could read the bytes,
+// see [bloom.Scheme.Portable].
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	var planes [counterBits]*bloom.BloomFilter
 	for j := range planes { // bit i of plane j is bit j of counter i
@@ -88,8 +87,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	return f, nil
 }
 
-// maxPlane returns how many bytes one bit of each counter may take, in whole words, if the counters
-// may take limit bytes.
+// maxPlane returns the limit for one plane, in bytes of whole words, if all counters may take limit bytes.
 func maxPlane(limit uint64) uint64 { return (limit/(8*counterBits) + 1) * 8 }
 
 // scatter moves bits 0, 1, 2, … 15 of a word to bits 0, 4, 8, …

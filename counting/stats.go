@@ -16,7 +16,7 @@ func (f *Filter) BloomFilter() *bloom.BloomFilter {
 	f.check()
 	b, err := f.scheme.Filter()
 	if err != nil {
-		panic(err) // never: there was memory for four times as much
+		panic(err) // never: the counters take four times as much
 	}
 	plain := b.Words()
 	for i := range f.counters {
@@ -26,15 +26,15 @@ func (f *Filter) BloomFilter() *bloom.BloomFilter {
 	return b
 }
 
-// Stats returns the numbers of [Filter.BloomFilter], in O(m). M is the number of counters, Ones is
-// how many of them are not 0, and SizeBytes is the memory of all counters.
+// Stats describes the result of [Filter.BloomFilter], in O(m). M is the number of counters, Ones the number of those
+// that are not 0, and SizeBytes the memory of all counters.
 func (f *Filter) Stats() bloom.Stats {
 	s := f.BloomFilter().Stats()
 	s.SizeBytes = f.SizeBytes()
 	return s
 }
 
-// SizeBytes returns the memory of the counters.
+// SizeBytes returns the number of bytes that the counters take.
 func (f *Filter) SizeBytes() uint64 {
 	f.check()
 	return uint64(len(f.counters)) * 8

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// All returns a store that always lists all keys, as keys yields them; see [Store]. It needs no log of the puts. A
-// Guard lists them at each Open, so it needs no file. If keys is nil, New returns an error.
+// All returns a [Store] whose Keys always yields all keys, from the given function. The database needs no log of the
+// puts. A Guard of this store lists all keys at each Open, so it needs no file. If keys is nil, New returns an error.
 func All(keys func(ctx context.Context) iter.Seq2[[]byte, error]) Store {
 	if keys == nil {
 		return nil

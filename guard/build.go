@@ -11,16 +11,15 @@ import (
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// Open makes the Guard ready. If there is a file, Open reads it and the keys that were put since it
-// was saved; the filter then has the n and p of the file. If there is none, Open reads all keys of
-// the store. [Guard.Metrics] shows the progress.
+// Open makes the Guard ready. If there is a file, Open reads it and lists the keys that were put since it was saved.
+// The filter then has the n and p of the file. If there is no file, Open lists all keys of the store. [Guard.Metrics]
+// shows the progress.
 //
-// Open returns any error from ctx, the store or the operating system, and the errors of [bloom.Read]
-// if the file is bad. The Guard is then as it was before, and Open can be called again, or
-// [Guard.Rebuild], which does not need the file.
+// Open returns any error from ctx, the store or the operating system, and the errors of [bloom.Read] if the file is
+// bad. An error leaves the Guard as it was. Call Open again, or [Guard.Rebuild], which does not read the file.
 func (g *Guard) Open(ctx context.Context) error { return g.open(ctx, nil) }
 
-// open is Open. If bad is not nil, open calls it for a bad file and goes on without the file.
+// open is Open. If bad is not nil, open calls it for a bad file and continues without the file.
 func (g *Guard) open(ctx context.Context, bad func(error)) error {
 	if err := take(ctx, g.turn); err != nil {
 		return err
@@ -41,15 +40,15 @@ func (g *Guard) open(ctx context.Context, bad func(error)) error {
 	return g.scan(ctx, g.n, g.p)
 }
 
-// Keep opens the Guard and saves it at every interval until ctx is done. Then it saves it once more,
-// which takes at most one interval, and returns the error of ctx. Before a save, it rebuilds a
-// filter that has more than n keys, for twice its keys. If it has grown before, and the last list of
-// all keys filled less than a third of it, its keys are mostly deleted ones, and it keeps its size.
+// Keep opens the Guard and saves it at every interval until ctx is done. Then it saves once more, for at most one
+// interval, and returns the error of ctx. Before a save, Keep rebuilds a filter that has more than n keys, for twice as
+// many keys as it has. If the filter has grown before, and at its last build from all keys the store had less than n/3,
+// most of its keys are deleted by now, so it keeps its size.
 //
-// Keep calls report after each save, with the position that was saved, and with each error. It
-// retries a failed step after the interval. It reports a bad file and replaces it with a new one, built
-// from all keys of the store. If the larger filter would exceed [bloom.WithMaxBytes], Keep reports that
-// once and keeps the full one. Without a path it saves nothing and reports errors alone.
+// Keep calls report after each save, with the position that was saved, and for each error. It retries a failed step
+// after the interval. It reports a bad file and replaces it with one built from all keys of the store. If a larger
+// filter would exceed [bloom.WithMaxBytes], Keep reports that once and keeps the full one. Without a path it saves
+// nothing and reports only errors.
 //
 // The error wraps [bloom.ErrInvalid] if the interval is not above 0.
 func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(position []byte, err error)) error {
@@ -57,7 +56,7 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 		return failure.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
 	}
 	failed := func(err error) { report(nil, err) }
-	noRoom := false // the last step said so
+	noRoom := false // the last step failed with bloom.ErrTooLarge
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
@@ -88,8 +87,8 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 	return ctx.Err()
 }
 
-// grow rebuilds a full filter. Only a list shows how many of its keys were deleted, and it needs the size
-// before it begins: so the filter doubles, until a list has filled less than a third of it.
+// grow rebuilds a full filter. How many of its keys were deleted is known only after listing all keys, which needs a
+// filter of a chosen size. So grow doubles n until a list has filled less than a third of it.
 func (g *Guard) grow(ctx context.Context) error {
 	l := g.state.Load().current
 	n, p, keys := l.Params().N, l.Params().P, l.keys.Load()
@@ -106,9 +105,9 @@ func (g *Guard) grow(ctx context.Context) error {
 	return err
 }
 
-// Rebuild builds a filter for n keys and rate p from all keys of the store and replaces the old
-// one: after many deletes, when the filter is too full, or for another p. Lookups and puts go on.
-// Concurrent calls build one after the other.
+// Rebuild builds a filter for n keys and rate p from all keys of the store, and replaces the old one. Use it after many
+// deletes, if the filter is too full, or for another p. Lookups and puts continue meanwhile. Concurrent calls build one
+// after the other.
 //
 // Rebuild returns any error from ctx, the store or [bloom.New]; then the old filter stays.
 func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
@@ -121,7 +120,7 @@ func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 
 var errZero = failure.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
 
-// take waits for the turn to build or to save. A zero Guard has no turn.
+// take waits for a token of turn, which gives the right to build or to save. It returns errZero for a zero Guard.
 func take(ctx context.Context, turn chan struct{}) error {
 	if turn == nil {
 		return errZero
@@ -139,7 +138,7 @@ func take(ctx context.Context, turn chan struct{}) error {
 
 func give(turn chan struct{}) { turn <- struct{}{} }
 
-// scan builds from all keys.
+// scan builds a filter from all keys.
 func (g *Guard) scan(ctx context.Context, n uint64, p float64) error {
 	f, err := bloom.New(n, p, g.opts...)
 	if err != nil {
@@ -148,7 +147,7 @@ func (g *Guard) scan(ctx context.Context, n uint64, p float64) error {
 	return g.build(ctx, newLayer(f, 0), nil)
 }
 
-// build adds the keys since a position to a filter and makes it the current one. See state.
+// build adds the keys put after since to a filter and makes it the current one. See state.
 func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 	g.scanned.Store(0)
 	before := g.state.Load()
@@ -181,9 +180,9 @@ func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 // publish replaces the state.
 func (g *Guard) publish(s *state) { g.retired = append(g.retired, g.state.Swap(s).puts) }
 
-// list adds the keys since a position to a filter.
+// list adds the keys put after since to a filter.
 func (g *Guard) list(ctx context.Context, l *layer, since []byte) error {
-	const often = 256 // makes the cost of ctx and of the progress negligible
+	const often = 256 // keys between two looks at ctx; their cost is then negligible
 	keys, added := uint64(0), uint64(0)
 	defer func() {
 		l.keys.Add(added)

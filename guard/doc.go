@@ -35,9 +35,9 @@
 //
 // # Cost
 //
-// Contains costs one pointer load more than the Contains of [bloom.BloomFilter]. It takes no lock
-// and writes no shared memory. Get also counts its result. Put adds the keys and changes one counter
-// twice. Filters are in memory, so there is nothing to close. During a build there are two filters.
+// Contains costs one pointer load more than the Contains of [bloom.BloomFilter]. It takes no lock and writes no shared
+// memory. Get also counts its result. Put adds the keys and changes one counter twice. During a build there are two
+// filters in memory. A Guard need not be closed.
 //
 // [docs/guard.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guard.md
 package guard

@@ -13,9 +13,9 @@ import (
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// The format of a guard's file, version 1, in the frame of package frame: the magic, the number of
-// new keys that were added, the number that the last list of all keys had, the length of the position,
-// the position as numbers of eight bytes, padded with zeros, and the filter.
+// The format of a guard's file, version 1, written by package frame: the magic, the number of new keys that were added,
+// the number of keys in the last list of all keys, the length of the position in bytes, the position as numbers of
+// eight bytes, padded with zeros, and the filter.
 const (
 	magic     = format.Guard + "\x01"
 	maxLength = 1<<16 - 1
@@ -27,8 +27,8 @@ type snapshot struct {
 	position []byte
 }
 
-// WriteTo writes the file. It counts the keys before it writes the bits, so that the file has a bit
-// for each key that it counts.
+// WriteTo writes the file. It reads the number of keys before the bits, so that the file contains every key that it
+// counts.
 func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 	out := frame.NewWriter(w, magic)
 	out.Numbers(s.keys.Load(), s.listed, uint64(len(s.position)))
@@ -43,10 +43,10 @@ func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 	return out.Result()
 }
 
-// Save writes the filter and the store's position to the Guard's file, as [persist.Save] does: after
-// a crash at any moment it is the old file or the new one. Puts go on. The interval between saves
-// decides how many keys Open must list. Save returns the position: a log that the store keeps only
-// for the Guard can delete everything up to it.
+// Save writes the filter and the store's position to the Guard's file, as [persist.Save] does: after a crash at any
+// moment it is the old file or the new one. Puts continue meanwhile. The shorter the interval between saves, the fewer
+// keys Open must list. Save returns the position. If the store keeps a log only for the Guard, the log can be deleted
+// up to this position.
 //
 // The error wraps [ErrNotReady] if there is no filter yet, and [bloom.ErrInvalid] if there is no
 // path or the position is too short or too long. Save also returns any error from ctx, the store or
@@ -69,11 +69,10 @@ func (g *Guard) Save(ctx context.Context) (position []byte, err error) {
 	return s.position, nil
 }
 
-// snapshot returns a filter and a position that the store gave while that filter was current. Not
-// before: the filter lacks keys whose deletes its build has seen, and the position must include
-// these deletes, or a crash of the machine could bring such a key back. Not after: puts no longer
-// add to the filter. Each put up to the position was added to the filter before it was visible, so
-// the bits are read last.
+// snapshot returns a filter, and a position that the store gave while the filter was current. An earlier position might
+// lack deletes that the filter's build has seen; a crash of the machine could undo such a delete, and the filter would
+// lack the key. A later position would include puts that were not added to the filter. The bits are read after the
+// position, because each put was added to the filter before it was visible.
 func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 	for {
 		l := g.state.Load().current

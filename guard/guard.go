@@ -19,15 +19,14 @@ type Store interface {
 	// Keys yields, in any order, the keys put after since, a result of Position. If since is
 	// empty, it yields all keys.
 	//
-	// It must yield every such key that is in the store from the call of the iterator
-	// until its end. It may yield more: older keys, deleted keys, keys that come while it
-	// runs, some of them twice. A store that does not know what was put since then yields
-	// all keys. The bytes of a key are used only until the next key. An error ends the build:
-	// yield no key after it.
+	// It must yield every such key that is in the store from the call of the iterator until its end. It may yield more:
+	// older keys, deleted keys, keys that are put while it runs, and keys twice. A store that does not know what was
+	// put after since yields all keys. The Guard uses the bytes of a key only until the next key. An error ends the
+	// build: yield no key after it.
 	Keys(ctx context.Context, since []byte) iter.Seq2[[]byte, error]
 
-	// Position returns a position, 1 to 65535 bytes. Each rule prevents a false "no" after a
-	// restart:
+	// Position returns a position in the store's history of changes, as 1 to 65535 bytes. Each rule prevents a false
+	// "no" after a restart:
 	//
 	//   - It includes every change visible at the call, deletes too. Otherwise a crash can undo
 	//     a delete that the filter has seen, and the key is back.
@@ -49,17 +48,17 @@ var ErrNotReady = errors.New("bloom: guard not ready")
 //
 // All methods are safe for concurrent use by multiple goroutines.
 type Guard struct {
-	state atomic.Pointer[state] // replaced as a whole, by the goroutine that has the turn to build
+	state atomic.Pointer[state] // replaced as a whole, by the goroutine that builds
 
 	uncertainMu sync.Mutex
-	uncertain   map[string]bool // keys of failed puts, which each filter has; guarded by uncertainMu
+	uncertain   map[string]bool // keys of failed puts, added to every filter; guarded by uncertainMu
 
 	path  string
 	store Store
 	opts  []bloom.Option
 
 	turn    chan struct{} // has a token while no build runs
-	retired []*puts       // of earlier states, which the next build waits for; guarded by turn
+	retired []*puts       // of earlier states; the next build waits for their Puts; guarded by turn
 	n       uint64
 	p       float64
 
@@ -69,14 +68,12 @@ type Guard struct {
 	scanned, found, falsePositives, notReady, failed atomic.Uint64
 }
 
-// New returns a Guard for a store of n keys. At most a share p of lookups of absent keys reaches the
-// store. path is the file for [Guard.Save], which nothing else may use; if it is empty, there is no
-// file, and Open lists all keys. opts are options of [bloom.New]; [bloom.WithMaxBytes] limits each
-// filter, and a build needs two.
+// New returns a Guard for a store of n keys. At most a fraction p of lookups of absent keys reaches the store. path is
+// the file of [Guard.Save]; nothing else may write it. If path is empty, there is no file, and Open lists all keys.
+// opts are options of [bloom.New]. [bloom.WithMaxBytes] limits each filter, and a build needs two.
 //
-// New returns the errors of bloom.New, one that wraps [bloom.ErrInvalid] if store is nil, and one that
-// wraps [bloom.ErrNotPortable] if there is a path and the filter could not be written, as with
-// [bloom.MapHash].
+// New returns the errors of bloom.New, one that wraps [bloom.ErrInvalid] if store is nil, and one that wraps
+// [bloom.ErrNotPortable] if there is a path but the filter cannot be written, as with [bloom.MapHash].
 func New(path string, n uint64, p float64, store Store, opts ...bloom.Option) (*Guard, error) {
 	if store == nil {
 		return nil, failure.Errorf(bloom.ErrInvalid, "the store is nil")
@@ -107,8 +104,8 @@ func (g *Guard) getState() *state {
 	return s
 }
 
-// Contains returns false if the key is definitely not in the store, true if it may be. It counts
-// nothing.
+// Contains returns false if the key is definitely not in the store, true if it may be. [Guard.Metrics] does not count
+// its calls.
 func (g *Guard) Contains(key []byte) bool {
 	filter := g.getState().filter
 	return filter == nil || filter.Contains(key)
@@ -160,14 +157,13 @@ func Get[V any](
 	return value, found, err
 }
 
-// Put adds keys to the filter and then calls store, which makes them visible in the store: a whole
-// write, or the commit of a transaction. Put does not wait for other calls. Open and Rebuild wait
-// for unfinished puts before they list the keys, so store must not call them. The keys need not be
-// new.
+// Put adds keys to the filter and then calls store, which makes them visible in the store: a whole write, or the commit
+// of a transaction. Put does not wait for other calls. Open and Rebuild wait for unfinished puts before they list the
+// keys, so store must not call Open or Rebuild. The keys need not be new.
 //
-// Put returns any error from store. After an error or a panic the store may have the keys, or get them
-// later, as with a commit that times out. So the Guard remembers them and adds them to each filter
-// that it builds: some dozen bytes per key until the program ends.
+// Put returns any error from store. After an error or a panic the keys may be in the store, or come later, as with a
+// commit that times out. So the Guard keeps them until the program ends, in some dozen bytes each, and adds them to
+// every filter that it builds.
 func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 	s := g.enter()
 	defer s.puts.leave() // also if store panics
@@ -191,8 +187,7 @@ func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 // Ready reports whether there is a filter.
 func (g *Guard) Ready() bool { return g.getState().filter != nil }
 
-// Stats returns what the filter contains, in O(m), see [bloom.BloomFilter.Stats]. Until the Guard
-// is ready it is the zero Stats.
+// Stats describes the filter, in O(m), see [bloom.BloomFilter.Stats]. It returns zero Stats until the Guard is ready.
 func (g *Guard) Stats() bloom.Stats {
 	if filter := g.getState().filter; filter != nil {
 		return filter.Stats()
@@ -200,8 +195,8 @@ func (g *Guard) Stats() bloom.Stats {
 	return bloom.Stats{}
 }
 
-// SizeBytes returns the memory of the filter's bits, and 0 until the Guard is ready. During a build there is a second
-// filter.
+// SizeBytes returns the number of bytes that the filter's bits take, 0 until the Guard is ready. During a build there
+// is a second filter.
 func (g *Guard) SizeBytes() uint64 {
 	if filter := g.getState().filter; filter != nil {
 		return filter.SizeBytes()
@@ -209,8 +204,8 @@ func (g *Guard) SizeBytes() uint64 {
 	return 0
 }
 
-// Count returns how many new keys were added to the filter, and 0 until the Guard is ready. False positives are not
-// counted, deleted keys are.
+// Count returns the number of new keys that were added to the filter, 0 until the Guard is ready. False positives are
+// not counted; keys deleted since the last build are.
 func (g *Guard) Count() uint64 {
 	if current := g.getState().current; current != nil {
 		return current.keys.Load()

@@ -21,10 +21,9 @@ import (
 // blocked addresses. Make one with [OpenList]. The file is a snapshot, as [persist.Save] and the
 // command bloom write it.
 //
-// A List reads a new file into memory, checks every byte, and then replaces the old filter. No
-// lookup waits, and each lookup uses one of the two filters. The last good filter stays whatever
-// happens to the file. A mapped file has no such protection: the system stops each process that
-// reads a truncated part.
+// A List reads a new file into memory, checks every byte, and then replaces the old filter. Lookups do not wait; each
+// uses the old or the new filter. A damaged or missing file does not change the filter. With a mapped file, truncation
+// would end each process that reads the missing part.
 //
 // All methods are safe for concurrent use by multiple goroutines. The zero List is not usable: its
 // methods return an error or panic, except String.
@@ -35,11 +34,11 @@ type List struct {
 	opts []bloom.Option
 
 	mu   sync.Mutex
-	seen fingerprint // of the file that the filter is from; guarded by mu
+	seen fingerprint // of the file that was read; guarded by mu
 }
 
-// A fingerprint distinguishes a list from any other without reading all of it: a file ends with its
-// checksum of 64 bits.
+// A fingerprint tells files with different lists apart. It takes only the size and the end, which has a 64-bit
+// checksum.
 type fingerprint struct {
 	size int64
 	end  [format.TrailerBytes]byte
@@ -72,8 +71,9 @@ func (l *List) Contains(key []byte) bool { return l.getFilter().Contains(key) }
 // ContainsString is [List.Contains] for a string, without copying it.
 func (l *List) ContainsString(key string) bool { return l.getFilter().ContainsString(key) }
 
-// ContainsMany looks up keys in one list as [List.Contains] does, but faster if the list is larger than the cache. It
-// returns how many are probably in the list. If found is not nil, ContainsMany sets found[i] to the answer for keys[i].
+// ContainsMany looks up keys as [List.Contains] does, all in the same filter, but faster if it is larger than the
+// cache. It returns how many are probably in the list. If found is not nil, ContainsMany sets found[i] to the answer
+// for keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (l *List) ContainsMany(keys [][]byte, found []bool) int {
@@ -83,9 +83,8 @@ func (l *List) ContainsMany(keys [][]byte, found []bool) int {
 // Reload reads the file again if it holds another list, and reports whether it does. Otherwise it
 // reads only the file's last bytes.
 //
-// The error describes the file; the old list stays, and each Reload reads a bad file
-// again. A file that is just being written is bad until it is whole. A publisher that renames a
-// complete file, as persist.Save does, avoids that.
+// After an error, the old list stays, and the next Reload reads the file again. A file that is being written is bad
+// until it is complete. To avoid that, publish by renaming a complete file, as persist.Save does.
 func (l *List) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,10 +130,9 @@ func sightOf(file *os.File) (s fingerprint) {
 	return s
 }
 
-// Watch calls Reload at every interval until ctx is done. It calls report after each Reload that has
-// changed the list or returned another error than the one before; nil after an error means that the
-// file is good again. It returns the error of ctx, or one that wraps [bloom.ErrInvalid] if the
-// interval is not above 0.
+// Watch calls Reload at every interval until ctx is done. It calls report after each Reload that has changed the list
+// or whose error differs from the last one; a nil error after an error means that the file is good again. It returns
+// the error of ctx, or one that wraps [bloom.ErrInvalid] if the interval is not above 0.
 func (l *List) Watch(ctx context.Context, every time.Duration, report func(changed bool, err error)) error {
 	if every <= 0 {
 		return failure.Errorf(bloom.ErrInvalid, "an interval of %v, want more than 0", every)
@@ -160,10 +158,11 @@ func (l *List) Watch(ctx context.Context, every time.Duration, report func(chang
 	}
 }
 
-// Stats returns what the list contains, in O(m), see [bloom.BloomFilter.Stats].
+// Stats describes the filter, in O(m), see [bloom.BloomFilter.Stats].
 func (l *List) Stats() bloom.Stats { return l.getFilter().Stats() }
 
-// SizeBytes returns the memory of the list's bits. While Reload reads a new list there is a second one.
+// SizeBytes returns the number of bytes that the filter's bits take. While Reload reads a new list, there are two
+// filters in memory.
 func (l *List) SizeBytes() uint64 { return l.getFilter().SizeBytes() }
 
 // String describes the list in a line for a log, in constant time.

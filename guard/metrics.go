@@ -1,6 +1,6 @@
 package guard
 
-// Metrics returns what the Guard has done since it was made, in constant time, for package prombloom and for logs:
+// Metrics returns counters since the Guard was made, in constant time, for package prombloom and for logs:
 //
 //   - ready: 1 if there is a filter, else 0
 //   - listed_keys: keys listed by the build under way, or by the last one
@@ -11,9 +11,8 @@ package guard
 //   - false_positive_rate: the observed rate, false_positives / (false_positives + spared), and 0 if
 //     there were none. Keys deleted since the last build count.
 //
-// spared is exact up to some ten thousand. From there on one call in 256 counts for 256, so
-// that lookups rarely write to shared memory. The standard error at x calls is 16·√x: 1.6 % at a
-// million and 0.2 % at a hundred million.
+// spared is exact up to 32,768. Then, on average, one call in 256 adds 256, so that lookups rarely write to shared
+// memory. The standard error at x calls is 16·√x: 1.6 % at a million and 0.2 % at a hundred million.
 func (g *Guard) Metrics() map[string]float64 {
 	s, spared, wrong := g.getState(), float64(g.spared.count.Load()), float64(g.falsePositives.Load())
 	m := map[string]float64{

@@ -7,7 +7,7 @@ import (
 
 // A sampled is a counter for many goroutines.
 type sampled struct {
-	many  atomic.Bool // add counts only some calls; then its cache line is only read
+	many  atomic.Bool // add samples; this cache line is then only read
 	_     [64]byte
 	count atomic.Uint64
 	_     [64]byte
@@ -18,7 +18,7 @@ const (
 	weight = 256     // of a sampled call, a power of two
 )
 
-// add counts every call at first, later one call in weight, with weight weight.
+// add counts every call at first. Later it adds weight for, on average, one call in weight.
 func (c *sampled) add() {
 	switch {
 	case !c.many.Load():

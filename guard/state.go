@@ -24,23 +24,21 @@ import (
 //
 //	{current: A}  →  {current: A, next: B}  →  {current: B}
 //
-// (A is nil before the first build.) A Put (a) loads the state and enters it, (b) adds its keys to
-// both filters, (c) makes them visible in the store, (d) leaves. A build (a) publishes the state with
-// B, (b) waits until every earlier state is empty, (c) adds the store's keys and the keys of
-// failed puts to B, (d) publishes B as current.
+// (A is nil before the first build.) A Put (a) loads the state and enters it, (b) adds its keys to both filters, (c)
+// makes them visible in the store, (d) leaves. A build (a) publishes {A, B}, (b) waits until every earlier state is
+// idle, (c) adds the store's keys and the uncertain keys to B, (d) publishes {B}.
 //
-//  1. When B becomes current it has every visible key. The Put of such a key entered an earlier
-//     state than B's first, and had left before the list began: the list has the key, or the Put
-//     failed and its keys were added. Or it entered B's first state or a later one, and added the
-//     key to B.
+//  1. When B becomes current, it has every visible key. If the key's Put entered a state before
+//     {A, B}, it had left before the list began: the list has the key, or the Put failed and the
+//     key is uncertain. If the Put entered {A, B} or a later state, it added the key to B.
 //  2. While B is current, B has every visible key: each Put enters a state with B, or a state that
-//     the build has waited for. A failed put that becomes visible later is in B by 1.
-//  3. A lookup loads the state once. If A says "no", then at the moment of the load, when A was
-//     current, the key was not visible: A would have had it, and filters never forget. It does not
-//     matter how much later A answers.
+//     the build has waited for. If the key of a failed put becomes visible later, B has it by 1.
+//  3. A lookup loads the state once. If A says "no", the key was not visible when the state was
+//     loaded: A was current then, and would have had the key. It does not matter how much later A
+//     answers, because filters never lose keys.
 //
-// The build must wait for all earlier states, not only the last one: a Put that is slow in {A, B}
-// is not in C when {B, C} replaces {B}.
+// The build must wait for all earlier states, not only the last one: a slow Put that entered {A, B} does not add its
+// key to C when {B, C} replaces {B}.
 //
 // steps_test.go runs this code in every order.
 type state struct {
@@ -49,8 +47,8 @@ type state struct {
 	puts          *puts
 }
 
-// puts counts the Puts in a state. It has cache lines of its own, because lookups read the state,
-// and keeps no filter from the garbage collector.
+// puts counts the Puts in a state. It has its own cache lines, because lookups read the state. It does not point to the
+// filters, so the garbage collector can free them while a build waits.
 type puts struct {
 	_      [64]byte
 	inside atomic.Int64 // their number, plus retired
@@ -59,9 +57,9 @@ type puts struct {
 	_      [64]byte
 }
 
-// retired is set in puts.inside when no Put that enters will stay: the last Put that leaves closes
-// idle. It is in one word with the count: a Put that looked at it after leaving could have been
-// followed by others.
+// retired is a bit of puts.inside that wait sets when the state has been replaced. A Put that enters later leaves at
+// once. The last Put to leave closes idle. The bit and the count are in one word so that a Put leaves and reads the bit
+// in one atomic step.
 const retired = 1 << 62
 
 func newState(current, next *layer) *state {
@@ -72,8 +70,8 @@ func newState(current, next *layer) *state {
 	return s
 }
 
-// enter returns the state of a Put. A build that replaces it waits for leave. If the build has not
-// seen the count, it had replaced the state before the second look, and the Put tries again.
+// enter counts a Put in the current state and returns the state. A build waits until the Puts in earlier states have
+// left. If the state was replaced before the Put was counted, the build may not wait for it, so enter tries again.
 func (g *Guard) enter() *state {
 	for {
 		s := g.getState()
@@ -104,11 +102,11 @@ func (p *puts) wait(ctx context.Context) error {
 	}
 }
 
-// A layer is a filter and the number of new keys that it got.
+// A layer is a filter and the number of new keys that were added to it.
 type layer struct {
 	*bloom.BloomFilter
 
-	listed uint64 // keys of the last list of all keys
+	listed uint64 // number of keys in the last list of all keys
 
 	_    [128]byte // puts write below, lookups read above
 	keys atomic.Uint64

@@ -2,8 +2,8 @@ package persist
 
 import "runtime"
 
-// AddDigest is [File.Add] for a key whose digest is already known, see [bloom.BloomFilter.AddDigest]. Digest of
-// [File.Scheme] returns it.
+// AddDigest is [File.Add] for a key whose digest is already known, for example from f.Scheme().Digest; see
+// [bloom.BloomFilter.AddDigest].
 func (f *File) AddDigest(h1, h2 uint64) bool {
 	m := f.writing("AddDigest")
 	defer runtime.KeepAlive(m)
@@ -18,5 +18,5 @@ func (f *File) ContainsDigest(h1, h2 uint64) bool {
 	return found
 }
 
-// SizeBytes returns the bytes of the bits, see [bloom.BloomFilter.SizeBytes].
+// SizeBytes returns the number of bytes that the bits take.
 func (f *File) SizeBytes() uint64 { return f.reading("SizeBytes").filter.SizeBytes() }

@@ -7,7 +7,7 @@
 //	err := persist.Save("seen.bloom", f)
 //	f, err := persist.Load("seen.bloom")
 //
-// Save takes every kind of filter. [LoadWith] reads the other kinds.
+// Save takes every kind of filter. [LoadWith] reads kinds other than BloomFilter.
 //
 // [Open] makes or reopens a filter in a memory-mapped file. A killed program loses no key whose
 // Add has returned. Several processes can open the file and share one filter. Opening reads one

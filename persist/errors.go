@@ -9,11 +9,11 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// errLocked means that another open file has the lock.
+// errLocked means that the file is locked through another descriptor.
 var errLocked = errors.New("another program has locked the file")
 
-// A fileError wraps an error of the operating system. Its text has the prefix "persist" once, and quotes file names,
-// because a name can contain characters that move a terminal's cursor.
+// A fileError wraps any error of this package. Its text has the prefix "persist" once. It quotes file names, because a
+// name can contain terminal control characters.
 type fileError struct {
 	text string
 	err  error

@@ -23,11 +23,11 @@ import (
 // A key whose Add has returned survives a crash of the program. A power cut can lose keys that
 // were added since the last [File.Sync].
 //
-// After Close, methods that return an error return one that wraps os.ErrClosed, and the others
-// panic with such an error; the zero File is closed. Methods that add to a file opened read-only do
-// the same with fs.ErrPermission. Operations that run during Close complete; Sync may return
-// os.ErrClosed instead. The garbage collector closes a File that is forgotten without Close. So to
-// replace a File that goroutines use, store the new one in an atomic.Pointer and do not close the old one.
+// After Close, methods that return an error return one that wraps os.ErrClosed, and the others panic with such an
+// error. The zero File is closed. In a file opened read-only, methods that add do the same with fs.ErrPermission.
+// Operations that run during Close complete; Sync may return os.ErrClosed instead. The garbage collector closes a File
+// that is no longer used. So to replace a File that goroutines use, store the new one in an atomic.Pointer and do not
+// close the old one.
 //
 // The operating system stops a program that touches a mapped file after another program has
 // truncated it. Never truncate, overwrite or replace an open file. Removing it is harmless.
@@ -38,9 +38,9 @@ type File struct {
 	mapping atomic.Pointer[mapping] // nil once closed
 }
 
-// A mapping is a file in memory with a filter over it. Each operation keeps it alive by
-// runtime.KeepAlive, and the garbage collector unmaps it. So Close need not wait for operations or
-// count them; a shared counter would cost more than an Add.
+// A mapping is a mapped file and the filter of its words. Each operation keeps it alive with runtime.KeepAlive, and the
+// garbage collector unmaps it. So Close need not count operations or wait for them; a shared counter would cost more
+// than an Add.
 type mapping struct {
 	filter   *bloom.BloomFilter
 	data     []byte
@@ -75,8 +75,8 @@ func (f *File) failure(op string) error {
 	return failed(op, f.path, errReadOnly)
 }
 
-// Add adds a key. It returns true if the key is new, and then no other call in any process returns
-// true for it; false if the key was probably there already. See [bloom.BloomFilter.Add].
+// Add adds a key. It returns true if the key is new, false if it was probably there already. Of the calls in all
+// processes, at most one gets true for a key. See [bloom.BloomFilter.Add].
 func (f *File) Add(key []byte) bool {
 	m := f.writing("Add")
 	added := m.filter.Add(key)
@@ -154,15 +154,15 @@ func (f *File) WriteTo(w io.Writer) (int64, error) {
 	return m.filter.WriteTo(w)
 }
 
-// Stats returns what the filter contains, in O(m); see [bloom.BloomFilter.Stats].
+// Stats describes the filter, in O(m); see [bloom.BloomFilter.Stats].
 func (f *File) Stats() bloom.Stats {
 	m := f.reading("Stats")
 	defer runtime.KeepAlive(m)
 	return m.filter.Stats()
 }
 
-// Scheme returns the filter without its bits. Its Filter method makes a filter in memory that can
-// be united with the file.
+// Scheme returns the filter's parameters, strategy and hash. Its Filter method makes a filter in memory that
+// [File.Union] takes.
 func (f *File) Scheme() bloom.Scheme { return f.scheme }
 
 // String describes the file in a line for a log, in constant time.
@@ -174,8 +174,8 @@ func (f *File) String() string {
 	return fmt.Sprintf("persist.File(path=%q n=%d p=%g %s bytes=%d)", f.path, p.N, p.P, f.scheme, f.scheme.SizeBytes())
 }
 
-// Sync writes all changed parts of the file to the disk. When it has returned nil, every key whose
-// Add had returned before the call, in any process, is safe against a power cut. Adds go on.
+// Sync writes all changed parts of the file to the disk. When it has returned nil, every key whose Add had returned
+// before the call, in any process, is safe against a power cut. Adds may run at the same time.
 //
 // Without Sync the operating system writes changes within about half a minute, in any order. A
 // power cut then loses some of the keys added since the last Sync and damages nothing else.
@@ -192,13 +192,13 @@ func (f *File) Sync() error {
 // call Sync first if the keys must survive a power cut. A second Close returns an error that wraps
 // os.ErrClosed.
 //
-// The garbage collector gives back the address space, and the disk space of a removed file, usually
-// within two minutes. On Windows the file cannot be removed before.
+// The garbage collector frees the address space, and the disk space of a removed file, usually within two minutes.
+// Until then, the file cannot be removed on Windows.
 func (f *File) Close() error {
 	if f.mapping.Swap(nil) == nil {
 		return f.failure("Close")
 	}
-	return failed("close", f.path, f.file.Close()) // a Sync under way keeps the descriptor
+	return failed("close", f.path, f.file.Close()) // the descriptor stays open while Sync uses it
 }
 
 // MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [File.BloomFilter].

@@ -12,16 +12,16 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// The format of a mapped file, version 1, which docs/files.md describes: a header and the words of
-// the filter. The header never changes once the file has its name. The words change in place, so
-// they have no checksum and the byte order of the machine that made the file.
+// The format of a mapped file, version 1: a header and the words of the filter, see docs/files.md. The header never
+// changes once the file has its name. The words change in place, so they have no checksum, and have the byte order of
+// the machine that made the file.
 const (
 	magic      = format.Mapped
 	version    = 1    // the byte after magic
 	checkAt    = 8    // CRC-32C of the header's other bytes
 	orderAt    = 12   // byte order of the words: 0 little-endian, 1 big-endian
-	schemeAt   = 64   // as bloom.Scheme.AppendBinary writes it; zeros follow
-	headerSize = 4096 // so that words begin a page, and a cache line, everywhere
+	schemeAt   = 64   // written by bloom.Scheme.AppendBinary, then zeros
+	headerSize = 4096 // so that the words begin at a page and a cache line
 )
 
 // nativeBigEndian is the byte order of this machine.

@@ -17,13 +17,13 @@ const unfinished = ".unfinished"
 // temporary is the pattern of a temporary file's name.
 var temporary = "?*." + strings.Repeat("[0-9a-f]", 16) + unfinished
 
-// nextSearch is when removeLeftovers may read a folder again, as time.Now().UnixNano(). It is 0 after
-// an error, such as a full disk.
+// nextSearch is the time from which removeLeftovers may read a folder again, in nanoseconds since 1970. An error, such
+// as a full disk, resets it to 0.
 var nextSearch atomic.Int64
 
-// removeLeftovers removes the temporary files in a folder that no process has locked. A file that it
-// cannot open for writing belongs to somebody else, and stays. Beyond 4,096 names it takes at most a
-// twentieth of the time: not every Save can look through 100,000.
+// removeLeftovers removes the temporary files in a folder that no process has locked and that it can open for writing.
+// In a folder of more than 4,096 names it runs at most a twentieth of the time, so that not every Save reads 100,000
+// names.
 func removeLeftovers(dir string) {
 	start := time.Now()
 	if start.UnixNano() < nextSearch.Load() {

@@ -16,8 +16,8 @@ func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	return LoadWith(path, bloom.Read, opts...)
 }
 
-// LoadWith is [Load] for a filter of another kind, which read reads. read is the Read function of
-// rotating, scalable, counting, cascade, or a package for another library's format:
+// LoadWith is [Load] for a filter of another kind. read is the Read function of package rotating, scalable, counting or
+// cascade, or of a package for another library's format:
 //
 //	f, err := persist.LoadWith("today.filter", rotating.Read)
 func LoadWith[T, Option any](path string, read func(io.Reader, ...Option) (T, error), opts ...Option) (T, error) {
@@ -27,7 +27,7 @@ func LoadWith[T, Option any](path string, read func(io.Reader, ...Option) (T, er
 		return none, failed("load", path, err)
 	}
 	defer file.Close()
-	// read sees that this is a file, and allocates the whole filter at once.
+	// For a file, read knows the size and allocates the whole filter at once.
 	f, err := read(file, opts...)
 	if err == io.EOF {
 		err = failure.Errorf(bloom.ErrCorrupt, "the file is empty")

@@ -21,9 +21,9 @@ import (
 // otherwise the file must have been made with the same arguments. Opening reads one page of the
 // file, whatever its size.
 //
-// Any number of goroutines and processes can open the same path at the same time. Exactly one of
-// them makes the file, which gets its name when it is complete and its space on the disk is
-// reserved. Open follows a symbolic link to an existing file but makes no file through a link.
+// Any number of goroutines and processes can open the same path at the same time. Exactly one of them makes the file.
+// The file gets its name when it is complete and its space on the disk is reserved. Open follows a symbolic link to an
+// existing file but does not make a file through a link.
 //
 // The error wraps
 //   - [bloom.ErrInvalid] or [bloom.ErrTooLarge] if bloom.New refuses the arguments;
@@ -52,7 +52,7 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 			return f, err
 		}
 		if err := create(osFiles{}, path, want); err != nil && !errors.Is(err, fs.ErrExist) {
-			if _, none := os.Stat(path); none != nil { // or another process has made it, with the last space
+			if _, none := os.Stat(path); none != nil { // otherwise another process has made it, with the last space
 				return nil, failed("create", path, err)
 			}
 		}
@@ -60,9 +60,9 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 	return nil, err
 }
 
-// OpenExisting opens the filter in the file at path as the file's header describes it. As with
-// [bloom.Read], a filter made with a secret needs [bloom.WithSecret], a custom strategy needs
-// [bloom.WithStrategy], and every option that is given must match the file.
+// OpenExisting opens the filter in the file at path, with the parameters of the file. As with [bloom.Read], a filter
+// made with a secret needs [bloom.WithSecret], a custom strategy needs [bloom.WithStrategy], and every given option
+// must match the file.
 //
 // It returns the errors of [Open], and one that wraps fs.ErrNotExist if there is no file.
 func OpenExisting(path string, opts ...bloom.Option) (*File, error) {
@@ -75,7 +75,7 @@ func OpenReadOnly(path string, opts ...bloom.Option) (*File, error) {
 	return open(path, os.O_RDONLY, opts, nil)
 }
 
-// open opens an existing file. want is the caller's scheme; nil means the file's.
+// open opens an existing file. want is the scheme of Open's arguments; if it is nil, any scheme is accepted.
 func open(path string, flag int, opts []bloom.Option, want *bloom.Scheme) (*File, error) {
 	file, info, err := regular.Open(path, flag, bloom.ErrCorrupt)
 	if err != nil {
@@ -129,8 +129,8 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 	return m, nil
 }
 
-// isWanted returns an error if the file has another n or p than want, or another strategy, hash or seed than
-// opts. It ignores m and k of want.
+// isWanted returns an error if the file's n or p differ from want's, or its strategy, hash or seed from those of opts.
+// It ignores m and k of want.
 func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	got, p := f.scheme.Params(), want.Params()
 	if got.N != p.N || got.P != p.P {
@@ -140,14 +140,14 @@ func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	if err != nil {
 		return err
 	}
-	// decodeHeader takes from the file what no option says, such as a seed.
+	// decodeHeader accepts any seed if opts have none, but Open wants seed 0 then.
 	if has, wants := f.scheme.String(), same.String(); has != wants {
 		return failure.Errorf(bloom.ErrIncompatible, "the file has %s, want %s", has, wants)
 	}
 	return nil
 }
 
-// fileSize returns the length of the file, which fits an int.
+// fileSize returns the length of the file, or an error if it does not fit in an int.
 func fileSize(s bloom.Scheme) (int64, error) {
 	if s.SizeBytes() > math.MaxInt-headerSize {
 		const most = math.MaxInt - headerSize

@@ -14,32 +14,28 @@ import (
 	"github.com/seed3447c163/bloom/persist/internal/regular"
 )
 
-// Save writes a filter to a file with its WriteTo method. If the program or the machine stops at any
-// moment, the file is the old one or the new one, whole. When Save has returned nil it is the new
-// one, also after a power cut. The file has every key whose Add had returned before the call; keys
-// added during the call may be in the file or not.
+// Save writes a filter to a file with its WriteTo method. If the program or the machine stops at any moment, the file
+// is the complete old one or the complete new one. When Save has returned nil it is the new one, even after a power
+// cut. The file has every key whose Add had returned before the call, and perhaps keys added during the call.
 //
-// Save writes a temporary file in the same folder, which takes the space of a second filter, and
-// renames it. If path is a symbolic link, Save replaces its target; on Unix it refuses a link that
-// another user has put into a sticky folder such as /tmp. Saves of one path by one process take turns.
-// Save does not wait for other processes: the last rename stays. A killed process leaves
-// path.*.unfinished with 16 hexadecimal digits; path is cut where that name would have more than 255
-// bytes. A later Save to the folder removes it, but not the file of a Save that runs in any process,
-// because that file is locked.
+// Save writes a temporary file in the same folder, which takes the space of a second filter, and renames it. If path is
+// a symbolic link, Save replaces its target; on Unix it refuses a link that another user has put into a sticky folder
+// such as /tmp. Saves of one path by one process run one after the other. Save does not wait for other processes: the
+// last rename wins. The temporary file is called path.*.unfinished, where * is 16 hexadecimal digits, and path is cut
+// if the name would have more than 255 bytes. A killed process leaves it. A later Save to the folder removes it, but
+// not the file of a running Save, which is locked.
 //
-// A new file has the permissions of os.Create from its first byte. A replaced file keeps its
-// permissions, owner and group. If the caller may not keep the group, the group's permissions are
-// lost. If the caller may not keep the owner, Save fails before it calls WriteTo, unless the group
-// is kept and has all permissions of the owner, as in mode 0660 or 0664. Until the new file is
-// complete only its owner can read it. Access lists are kept on Linux and Windows; on Linux, Save of
-// a file that has one fails if the caller may not keep both owner and group. Other attributes are lost.
-// On Windows the caller becomes the owner.
+// A new file has the permissions of os.Create from its first byte. A replaced file keeps its permissions, owner and
+// group. If the caller may not keep the group, the group's permissions are lost. If the caller may not keep the owner,
+// Save fails before it calls WriteTo, unless the group is kept and has all permissions of the owner, as in mode 0660 or
+// 0664. Until the replacement is complete only its owner can read it. Access lists are kept on Linux and Windows. On
+// Linux, Save of a file with an access list fails if the caller may not keep both owner and group. Other attributes are
+// lost. On Windows the caller becomes the owner.
 //
-// Save returns any error from WriteTo or the operating system. The error wraps fs.ErrExist if path
-// names a mapped filter, an open file such as /dev/stdout, or anything but a regular file. An old
-// file that cannot be read is an error, because it might be a mapped filter. After an error the old
-// file is unchanged, except if the last step fails, the sync of the folder. [docs/files.md] has the
-// limits of each system.
+// Save returns any error from WriteTo or the operating system. The error wraps fs.ErrExist if path names a mapped
+// filter, an open file such as /dev/stdout, or anything but a regular file. An old file that cannot be read is an
+// error, because it might be a mapped filter. After an error the old file is unchanged, except if the sync of the
+// folder fails, which is the last step. [docs/files.md] has the limits of each system.
 //
 // [docs/files.md]: https://github.com/seed3447c163/bloom/blob/main/docs/files.md
 func Save(path string, f io.WriterTo) error {
@@ -52,7 +48,7 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 	}
 	defer takeTurn(path)()
 	old, err := openOld(path)
-	defer func() { old.Close() }() // and frees the space of a replaced file
+	defer func() { old.Close() }() // which frees the space of a replaced file
 	if err != nil {
 		return err
 	}
@@ -63,11 +59,11 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 		if err := file.inherit(old); err != nil {
 			return err
 		}
-		if err := file.Sync(); err != nil { // before the name, which could survive a power cut without the data
+		if err := file.Sync(); err != nil { // before the rename, which could survive a power cut without the data
 			return err
 		}
 		for {
-			// All of this took time. The file that is replaced is the one that is there now.
+			// Meanwhile another process may have replaced the old file.
 			old.Close()
 			if old, err = openOld(path); err != nil {
 				return err
@@ -86,8 +82,8 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 	})
 }
 
-// openOld opens the file that a Save replaces, or returns nil if there is none, and an error if Save
-// must not replace it. It follows no link: realPath has followed the old ones.
+// openOld opens the file that a Save replaces. It returns nil if there is none, and an error if Save must not replace
+// it. It follows no link, because realPath has followed them.
 func openOld(path string) (*os.File, error) {
 	f, _, err := regular.Open(path, os.O_RDONLY|regular.NoFollow, fs.ErrExist)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +94,7 @@ func openOld(path string) (*os.File, error) {
 	}
 	mapped, err := isMapped(f)
 	if mapped {
-		// Programs that have it open would go on with a file that has no name.
+		// Programs that have it open would continue to use the replaced file.
 		err = fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
 	}
 	if err != nil {
@@ -108,7 +104,7 @@ func openOld(path string) (*os.File, error) {
 	return f, nil
 }
 
-// explained adds to the error of a rename what helps.
+// explained adds the reason and the remedy to the error of a rename, where they are known.
 func explained(err error) error {
 	if link := (*os.LinkError)(nil); errors.As(err, &link) && errors.Is(err, syscall.EBUSY) {
 		err = &os.LinkError{Op: link.Op, Old: link.Old, New: link.New, Err: fmt.Errorf(
@@ -138,7 +134,7 @@ func realPath(path string) (string, error) {
 			return "", fmt.Errorf("%w: %q is a link of another user in a sticky folder", fs.ErrPermission, path)
 		}
 		if dir, err := filepath.EvalSymlinks(folder(path)); err == nil && strings.HasPrefix(dir, "/proc/") {
-			// Such as /dev/stdout: what has the file open would not see the new one.
+			// Such as /dev/stdout: programs that have the file open would not see the new one.
 			return "", fmt.Errorf("%w: it is an open file of a process, want the name of a file", fs.ErrExist)
 		}
 		if !filepath.IsAbs(target) {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve takes the space for the first size bytes of a file from the disk.
+// reserve allocates disk space for the first size bytes of a file.
 func reserve(f *os.File, size int64) error {
 	store := unix.Fstore_t{Flags: unix.F_ALLOCATEALL, Posmode: unix.F_PEOFPOSMODE, Length: size}
 	return os.NewSyscallError("fcntl", unix.FcntlFstore(f.Fd(), unix.F_PREALLOCATE, &store))

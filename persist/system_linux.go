@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve takes the space for the first size bytes of a file from the disk. It keeps the bytes.
+// reserve allocates disk space for the first size bytes of a file. It keeps the bytes.
 func reserve(f *os.File, size int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), 0, 0, size)
@@ -19,9 +19,8 @@ func reserve(f *os.File, size int64) error {
 	}
 }
 
-// fillHoles takes the space for the holes that a copied file may have. A read-only file needs that
-// on tmpfs alone: there even a read of a hole takes memory, and the system stops a program that
-// reads one when there is none.
+// fillHoles allocates disk space for the holes that a copied file may have. A read-only file needs that only on tmpfs,
+// where even a read of a hole allocates memory. If there is none, the system stops the program.
 func fillHoles(f *os.File, info os.FileInfo, data []byte, readOnly bool) error {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Blocks*512 >= info.Size() {
 		return nil
@@ -58,12 +57,12 @@ func accessList(f *os.File) []byte {
 	return value[:n]
 }
 
-// takeList gives f the access list of the old file, or none. The mode of a file with a list has the list's mask in
-// place of the group's permissions, and would give it to the group.
+// takeList gives f the access list of the old file, or none. In a file with an access list, the group bits of the mode
+// are the list's mask. Without the list, they would be the group's permissions.
 func takeList(f, old *os.File) error {
 	list := accessList(old)
 	if list == nil {
-		_ = unix.Fremovexattr(int(f.Fd()), listName) // it may have the folder's
+		_ = unix.Fremovexattr(int(f.Fd()), listName) // f may have the folder's default list
 		return nil
 	}
 	return os.NewSyscallError("fsetxattr", unix.Fsetxattr(int(f.Fd()), listName, list, 0))

@@ -8,8 +8,7 @@ import (
 	"runtime"
 )
 
-// reserve takes the space for the first size bytes of a file from the disk. Windows does so when
-// the file grows.
+// reserve allocates disk space for the first size bytes of a file. Windows does so when the file grows.
 func reserve(*os.File, int64) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -20,8 +20,8 @@ func lock(f *os.File) error {
 	return err
 }
 
-// foreignLink reports whether a link is in a sticky folder that all may write to, and belongs neither to this user nor
-// to the folder's owner. Linux follows no such link: proc_sys_fs(5), protected_symlinks.
+// foreignLink reports whether a link in a sticky folder that all may write to belongs neither to this user nor to the
+// folder's owner. Linux does not follow such links either: proc_sys_fs(5), protected_symlinks.
 func foreignLink(path string) bool {
 	var link, dir unix.Stat_t
 	if err := errors.Join(unix.Lstat(path, &link), unix.Stat(folder(path), &dir)); err != nil {
@@ -30,8 +30,8 @@ func foreignLink(path string) bool {
 	return dir.Mode&unix.S_ISVTX != 0 && dir.Mode&0o002 != 0 && link.Uid != uint32(os.Geteuid()) && link.Uid != dir.Uid
 }
 
-// takeOwner gives f the owner and the group of the old file, as far as the system lets it, and returns the mode that f
-// may have. It returns an error if the old owner could lose access.
+// takeOwner gives f the owner and the group of the old file, as far as the system permits, and returns the mode for f.
+// It returns an error if the old owner could lose access.
 func takeOwner(f, old *os.File) (fs.FileMode, error) {
 	var got, want, dir unix.Stat_t
 	err := errors.Join(unix.Fstat(int(f.Fd()), &got), unix.Fstat(int(old.Fd()), &want), unix.Stat(folder(f.Name()), &dir))
@@ -41,13 +41,13 @@ func takeOwner(f, old *os.File) (fs.FileMode, error) {
 	lost := error(unix.EPERM)
 	if got.Uid != want.Uid || got.Gid != want.Gid {
 		if lost = f.Chown(int(want.Uid), int(want.Gid)); lost != nil {
-			_ = f.Chown(-1, int(want.Gid)) // by a member of the group
+			_ = f.Chown(-1, int(want.Gid)) // which a member of the group may do
 		}
 		if err := unix.Fstat(int(f.Fd()), &got); err != nil {
 			return 0, err
 		}
 	}
-	if (got.Uid != want.Uid || got.Gid != want.Gid) && accessList(old) != nil { // which may give the group less than the mode does
+	if (got.Uid != want.Uid || got.Gid != want.Gid) && accessList(old) != nil { // the list may give the group less than the mode does
 		return 0, fmt.Errorf("cannot keep the access list without its owner and group (user %d, group %d): %w", want.Uid, want.Gid, lost)
 	}
 	mode := fs.FileMode(want.Mode) & fs.ModePerm
@@ -74,8 +74,8 @@ func mapFile(f *os.File, size int, readOnly bool) ([]byte, error) {
 
 func unmapFile(data []byte) error { return os.NewSyscallError("munmap", unix.Munmap(data)) }
 
-// flush writes changes to the disk. On Linux either call is enough; POSIX asks for the first, and
-// on macOS only the second empties the disk's own cache.
+// flush writes changes to the disk. On Linux either call suffices. POSIX requires the first, and on macOS only the
+// second empties the disk's own cache.
 func flush(f *os.File, data []byte) error {
 	if err := unix.Msync(data, unix.MS_SYNC); err != nil {
 		return os.NewSyscallError("msync", err)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// createNew makes a new file. It has the access list of the file that it will replace from the beginning.
+// createNew makes a new file with the access list of old, the file that it will replace.
 func createNew(name string, old *os.File) (*os.File, error) {
 	var security *windows.SecurityAttributes
 	if old != nil {
@@ -43,8 +43,8 @@ func takeOwner(_, old *os.File) (fs.FileMode, error) {
 	return info.Mode().Perm(), nil
 }
 
-// lock locks a file until it is closed or the process ends. It does not wait. The locked byte is
-// beyond all data, because others cannot read a locked byte.
+// lock locks a file until it is closed or the process ends. It does not wait. The locked byte is beyond all data,
+// because other processes cannot read a locked byte.
 func lock(f *os.File) error {
 	at := windows.Overlapped{Offset: math.MaxUint32 - 1, OffsetHigh: math.MaxInt32}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
@@ -54,8 +54,8 @@ func lock(f *os.File) error {
 	return err
 }
 
-// rename replaces a file that other programs are reading, if the system can do that (since Windows
-// 10, on NTFS) and they have opened it as regular.Open does.
+// rename can replace a file that other programs have open if they opened it as regular.Open does and the system
+// supports it (Windows 10 or later, on NTFS).
 func rename(from, to string, replace bool) error {
 	var err error
 	if !replace {
@@ -89,8 +89,8 @@ func move(from, to string, flags uint32) error {
 	return windows.MoveFileEx(old, name, flags|windows.MOVEFILE_WRITE_THROUGH)
 }
 
-// renameOver renames a file and returns when the new name is on the disk. Programs that have the
-// old file of that name open keep it, as on Unix; MoveFileEx would be refused.
+// renameOver renames a file and returns when the new name is on the disk. Programs that have the replaced file open
+// keep it, as on Unix; MoveFileEx would fail.
 func renameOver(from, to string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"unicode/utf8"
 )
 
-// fileSystem is what Save and Open do to the disk to make a file. Tests cut the power or fail
-// between any two steps.
+// fileSystem has the steps by which Save and Open make a file. Tests simulate errors and power cuts between any two
+// steps.
 type fileSystem interface {
 	// create makes an empty file in the folder of path under a temporary name. old is the file that
-	// it will replace, or nil. If inherit would fail, so does create.
+	// it will replace, or nil. create fails if inherit would fail.
 	create(path string, old *os.File) (tempFile, error)
 	// publish gives the file the name path in one step. If replace is false and there is a file of
 	// that name, it stays and the error wraps fs.ErrExist.
@@ -32,12 +32,11 @@ type fileSystem interface {
 // A tempFile is a file under a temporary name.
 type tempFile interface {
 	io.Writer
-	// inherit gives the file the owner and the permissions of old, as takeOwner says, if old is not nil.
+	// inherit gives the file the owner and the permissions of old, see takeOwner. It does nothing if old is nil.
 	inherit(old *os.File) error
 	Sync() error
-	// allocate appends zero bytes at offset, the end of the file. It checks that the
-	// file can be mapped and takes the space from the disk, because a mapped file on a full
-	// disk kills the program.
+	// allocate appends zero bytes at offset, the end of the file. It checks that the file can be mapped and
+	// allocates the disk space, because writing to a hole of a mapped file on a full disk kills the program.
 	allocate(offset, bytes int64) error
 }
 
@@ -58,7 +57,7 @@ func makeFile(files fileSystem, path string, old *os.File, fill func(tempFile) e
 	return files.syncDir(folder(path))
 }
 
-// folder is filepath.Dir, which would drop a link before a "..".
+// folder is filepath.Dir without its cleaning, which would drop a link before a "..".
 func folder(path string) string {
 	dir, _ := filepath.Split(path)
 	return cmp.Or(dir, ".")
@@ -70,11 +69,11 @@ type osFiles struct{}
 // An osFile is a temporary file.
 type osFile struct{ *os.File }
 
-// writers limits the files that a process writes at a time. Each needs two open files, and a thread
-// while it waits for the disk.
+// writers limits the number of files that a process writes at a time. Each needs two descriptors, and a thread while it
+// waits for the disk.
 var writers = make(chan struct{}, 256)
 
-// create locks the file. The lock tells other processes that this one lives.
+// create locks the file. The lock tells removeLeftovers of other processes that the file is in use.
 func (osFiles) create(path string, old *os.File) (tempFile, error) {
 	writers <- struct{}{}
 	removeLeftovers(folder(path))
@@ -89,7 +88,7 @@ func (osFiles) create(path string, old *os.File) (tempFile, error) {
 		}
 		if lock(f) != errLocked && isNamed(f) { // some network file systems cannot lock
 			if old != nil {
-				if _, err := takeOwner(f, old); err != nil { // before the work
+				if _, err := takeOwner(f, old); err != nil { // early, before the filter is written
 					osFiles{}.discard(&osFile{f})
 					return nil, err
 				}
@@ -125,8 +124,7 @@ func (osFiles) publish(f tempFile, path string, replace bool) error {
 	return rename(f.(*osFile).Name(), path, replace)
 }
 
-// discard ignores errors: the data is synced or no longer needed, and a later create removes a file
-// that stays.
+// discard ignores errors: the data is synced or no longer needed, and a later create removes a file that is left.
 func (osFiles) discard(t tempFile) {
 	f := t.(*osFile)
 	_ = f.Close()
@@ -147,14 +145,14 @@ func (f *osFile) inherit(old *os.File) error {
 	}
 	got, err := f.Stat()
 	if err != nil || got.Mode().Perm() == mode {
-		return err // some file systems have one mode for all files, and refuse to set any
+		return err // on some file systems all files have one mode, and Chmod fails
 	}
 	return f.Chmod(mode)
 }
 
 func (f *osFile) allocate(offset, bytes int64) error {
 	size := offset + bytes
-	data, err := mapFile(f.File, int(size), false) // before the space is taken
+	data, err := mapFile(f.File, int(size), false) // before the space is allocated
 	if err != nil {
 		return err
 	}
@@ -170,7 +168,7 @@ func (f *osFile) allocate(offset, bytes int64) error {
 	return f.Truncate(size) // on some systems reserve leaves the length
 }
 
-// writeZeros takes space on a file system that cannot reserve it.
+// writeZeros allocates disk space on a file system that lacks the operation of reserve.
 func writeZeros(f *os.File, offset, bytes int64) error {
 	zeros := make([]byte, 1<<20)
 	for at := int64(0); at < bytes; at += int64(len(zeros)) {
@@ -181,8 +179,8 @@ func writeZeros(f *os.File, offset, bytes int64) error {
 	return nil
 }
 
-// modeFor returns the mode for a new temporary file. Until it is complete, only its owner can read
-// a file that replaces another one.
+// modeFor returns the mode for a new temporary file. If it replaces another file, only its owner can read it until it
+// is complete.
 func modeFor(old *os.File) fs.FileMode {
 	if old != nil {
 		return 0o600
@@ -197,7 +195,7 @@ func notSupported(err error) bool {
 
 func (osFiles) syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // publish has waited for the name
+		return nil // there, publish returns when the name is on the disk
 	}
 	d, err := os.Open(dir)
 	if err != nil {

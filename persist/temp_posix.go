@@ -12,7 +12,7 @@ func createNew(name string, old *os.File) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
 }
 
-// rename gives a file another name. Without replace, its old name may stay.
+// rename renames a file. Without replace, the old name may stay.
 func rename(from, to string, replace bool) error {
 	if replace {
 		return os.Rename(from, to)
@@ -24,7 +24,7 @@ func rename(from, to string, replace bool) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// A file system that has no links. These are two steps.
+	// The file system has no links. This check and the rename are two steps.
 	if _, err := os.Lstat(to); err == nil {
 		return fs.ErrExist
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// turns has the paths that Saves of this process write to.
+// turns has a lock for each path that a Save of this process writes.
 var turns = struct {
 	sync.Mutex
 	of map[string]*turn

@@ -13,8 +13,8 @@ import (
 //
 // Once Add has returned true, every later Contains of the key is true for the window.
 //
-// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. The call has then added
-// nothing. Add does not wait for room: there is some when the oldest generation is forgotten.
+// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. Nothing is added then. Add does not
+// wait for room, which comes when a generation ends.
 func (f *Filter) Add(key []byte) (bool, error) {
 	h1, h2 := f.digest(key)
 	return f.add(h1, h2, false)
@@ -23,11 +23,11 @@ func (f *Filter) Add(key []byte) (bool, error) {
 // AddString is [Filter.Add] for a string, without copying it.
 func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.BytesOf(key)) }
 
-// Renew adds a key like [Filter.Add], with the same answer. If the key is present, its window
-// begins again. A renewed key counts as a new key, once per generation.
+// Renew adds a key and returns the same answer as [Filter.Add]. If the key is present, its window begins again. A
+// renewed key takes the room of a new key, once per generation.
 //
-// Once Renew has returned without an error, every later Contains of the key is true for the window.
-// After an error that wraps [bloom.ErrFull], the key is forgotten as if Renew had not been called.
+// Once Renew has returned without an error, every later Contains of the key is true for the window. After an error that
+// wraps [bloom.ErrFull], nothing has changed.
 func (f *Filter) Renew(key []byte) (bool, error) {
 	h1, h2 := f.digest(key)
 	return f.add(h1, h2, true)
@@ -36,9 +36,9 @@ func (f *Filter) Renew(key []byte) (bool, error) {
 // RenewString is [Filter.Renew] for a string, without copying it.
 func (f *Filter) RenewString(key string) (bool, error) { return f.Renew(memory.BytesOf(key)) }
 
-// AddMany adds keys like [Filter.Add], one after the other, but faster if the layers are larger
-// than the cache. It returns how many were definitely new. If added is not nil, added[i] becomes the
-// answer to keys[i]. AddMany stops at the first key for which there is no room.
+// AddMany adds keys in order, as [Filter.Add] does, but faster if the layers are larger than the cache. It returns how
+// many were definitely new. If added is not nil, AddMany sets added[i] to the answer for keys[i]. It stops at the first
+// error.
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A timeline turns readings of a clock into generations. Any reading is valid: time before the
-// start is the start, and long times do not overflow.
+// A timeline turns readings of a clock into generations. Any reading is valid: a time before the start counts as the
+// start, and long times do not overflow.
 type timeline struct {
-	clock  func() time.Time // nil: the system's
+	clock  func() time.Time // nil for the system's clock
 	length time.Duration    // of a generation
 	start  time.Time
-	at     moment // at the start
+	at     moment // the moment of start
 }
 
 // A moment is a generation and the time within it, which is less than its length.
@@ -49,15 +49,13 @@ func (t *timeline) moment(now time.Time) moment {
 	return t.at.after(t.start, now, t.length)
 }
 
-// after returns the moment that follows m by the time between two readings of a clock, and m if
-// the clock went back. Like Sub, it uses the monotonic clock if both readings have one: setting
-// the time of day changes nothing.
+// after returns the moment that follows m by to - from, or m if to is before from. Like time.Time.Sub, it uses the
+// monotonic clock if both readings have one: setting the time of day changes nothing.
 func (m moment) after(from, to time.Time, length time.Duration) moment {
 	if passed := to.Sub(from); passed < math.MaxInt64 {
 		return m.add(passed, length)
 	}
-	// 292 years or more, in 128 bits. The later number of seconds is larger, so their
-	// difference is right in 64 bits without a sign.
+	// 292 years or more, in 128 bits. to is later, so the difference of the seconds is right as a uint64.
 	hi, lo := bits.Mul64(uint64(to.Unix())-uint64(from.Unix()), uint64(time.Second))
 	var carry uint64
 	lo, carry = bits.Add64(lo, uint64(to.Nanosecond())+uint64(m.within), 0)
@@ -71,7 +69,7 @@ func (m moment) after(from, to time.Time, length time.Duration) moment {
 	return moment{saturate(m.generation, passed), time.Duration(within)}
 }
 
-// add returns the moment that follows m by passed, and m if passed is negative.
+// add returns the moment that follows m by passed, or m if passed is negative.
 func (m moment) add(passed, length time.Duration) moment {
 	if passed <= 0 {
 		return m

@@ -21,16 +21,16 @@
 //
 //   - No false negatives. Contains of a key is true for the window after Add has returned true.
 //   - The rate holds. The false-positive rate is at most p, however many keys come.
-//   - The count is exact. While no add is under way, [Filter.Count] is the number of true answers whose
-//     keys are not forgotten. (If a generation ends during an Add, and the next one is full by then, the
+//   - The count is exact. While no add is running, [Filter.Count] is the number of true answers whose
+//     keys are not forgotten. (If a generation ends during an Add and the next one is already full, the
 //     key counts in the first one.)
-//   - Without room for a new key, Add returns an error that wraps [bloom.ErrFull] and has added nothing. The
+//   - Without room for a new key, Add adds nothing and returns an error that wraps [bloom.ErrFull]. The
 //     next generation has room.
 //   - At most one winner. If several goroutines add the same key, at most one gets true within the window, also while a
-//     generation ends. Exactly one does, unless the key is a false positive, or a Renew of the key in a new generation
-//     runs at the same time as its first Add or Renew, which began in the generation before. Then both may get false.
-//   - Contains takes no lock. Contains and Add allocate nothing, except the Add that begins a
-//     layer. Other adds of new keys wait for that Add.
+//     generation ends. Exactly one does, unless the key is a false positive, or its first Add or Renew began in one
+//     generation and a Renew of the key in the next generation runs at the same time. Then both may return false.
+//   - Contains takes no lock. Contains and Add allocate nothing, except the Add that makes a new
+//     layer. Meanwhile other adds of new keys wait.
 //   - Keys are forgotten by the clock, also if there is no further Add.
 //
 // # Age
@@ -47,25 +47,25 @@
 // # Cost
 //
 // A generation is a small filter that grows, with the rate p/(generations + 1). Its first layer is for the median of
-// the key counts of the last generations and of n/generations. Further layers reach the largest of these counts. Each
-// later layer adds half of the keys so far. If n was ten times too small, the first generation gets seven layers, the
-// next one two, and later ones mostly one.
+// n/generations and the key counts of the last generations. The next layer brings its room up to the largest of these
+// numbers. Each later layer adds half of the room so far. If n was ten times too small, the first generation gets seven
+// layers, the next one two, and later ones mostly one.
 //
-// Memory at p = 1 % and 4 generations, in times of a plain filter for the keys of the busiest window: for a
-// steady stream 1.9, or 2.2 for 1,000 keys; 3.5 if the keys of each window come in one burst, and 5 for the
-// first such burst. If n is too large, only the first generation is too large. It takes 0.4 times
-// the memory of a plain filter for n keys.
+// Memory at p = 1 % and 4 generations, as a multiple of a plain filter for the keys of the busiest window: 1.9 for a
+// steady stream, or 2.2 for 1,000 keys; 3.5 if the keys of each window come in one burst, and 5 during the first such
+// burst. If n is too large, only the first generation is too large. It takes 0.4 times the memory of a plain filter for
+// n keys.
 //
-// A lookup of an absent key reads all layers. A lookup of a present key reads the clock. The Add that begins
-// a layer allocates it. The garbage collector frees forgotten layers.
+// A lookup of an absent key reads all layers. A lookup of a present key also reads the clock. The garbage collector
+// frees forgotten layers.
 //
-// The layers take at most [bloom.WithMaxBytes], see [WithBloom], or the memory of the machine or its
-// container. Each generation has reserved memory for n/generations keys. A burst in another generation does not
-// use it. The filter does not know how much memory other programs use: if running out of memory
-// must not end the process, set WithMaxBytes.
+// The layers take at most [bloom.WithMaxBytes], see [WithBloom], or the memory of the machine or its container. Memory
+// for n/generations keys is reserved for each generation: a burst in another generation does not use it. The filter
+// does not know how much memory other programs use. If running out of memory must not end the process, set
+// WithMaxBytes.
 //
 // # Tests
 //
-// A rotating filter that was made outside of a testing/synctest bubble forgets nothing inside, because time in
-// the bubble begins in the year 2000. Make the filter inside, or use [WithClock].
+// A rotating filter that was made outside a testing/synctest bubble forgets nothing inside, because the time in the
+// bubble is in the year 2000. Make the filter inside, or use [WithClock].
 package rotating

@@ -14,18 +14,17 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
-// check.
+// docs/formats.md defines the format and what a decoder must check. The last byte of magic is the version.
 const magic = format.Rotating + "\x02"
 
-// WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
-// the same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.
+// WriteTo writes the filter to w, in O(m): the bits, and some hundred bytes per layer. The bytes are the same on every
+// architecture. To save a filter in a file, call persist.Save.
 //
-// WriteTo may run while keys are added. It writes every key whose Add returned true before the
-// call and that is not forgotten before it ends.
+// WriteTo may run while keys are added. It writes every key whose Add returned true before the call, unless the key is
+// forgotten before the end of the call.
 //
-// WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
-// [bloom.ErrNotPortable] for a hash or strategy that no file can name.
+// WriteTo returns any error from w. The error wraps [bloom.ErrNotPortable] if no other process could read the bytes,
+// see [bloom.Scheme.Portable].
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	now := f.layers.Load()
 	if now == nil {
@@ -48,13 +47,12 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its end. At
 // the end of the stream it returns io.EOF itself.
 //
-// The time of day, or the clock of [WithClock], decides how much time has passed since WriteTo; keys
-// whose window has passed are forgotten. If the clock is before the writer's, no time has passed.
+// Read computes the time since WriteTo from the time of day, or from the clock of [WithClock]. Keys whose window has
+// passed are forgotten. If the clock is before the writer's, no time has passed.
 //
-// The options must agree with the filter: its generations, and the options of [WithBloom]. A secret
-// and a custom strategy or hash must be given; other options may be left out. [bloom.WithMaxBytes]
-// limits the memory of all layers together, now and as the filter grows. [Filter.Window] returns the
-// file's window. For another window, make a new filter.
+// [WithGenerations] and the options of [WithBloom] must agree with the filter. A secret and a custom strategy or hash
+// must be given; other options may be left out. [bloom.WithMaxBytes] limits the memory of all layers together, now and
+// as the filter grows. [Filter.Window] returns the window. For another window, make a new filter.
 //
 // Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...Option) (*Filter, error) {
@@ -90,7 +88,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	f.time = newTimeline(c.clock, length)
 	wrote := time.Unix(int64(seconds), int64(nanoseconds))
 	f.time.at = moment{int64(generation), time.Duration(within)}.after(wrote, f.time.start, length)
-	// Everything is forgotten by then. A clock that was set far forward must not use up the numbers.
+	// All keys are forgotten by then. A clock that was set far forward must not use up the generation numbers.
 	f.time.at.generation = min(f.time.at.generation, saturate(int64(generation), generations+1))
 	var all layered.Layers
 	for i := range int(count) {
@@ -108,7 +106,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	return f, nil
 }
 
-// readLayer returns the layers with the one that follows, which has keys of a generation up to newest.
+// readLayer reads the next layer and appends it to all. Its generation must be at most newest.
 func (f *Filter) readLayer(in *frame.Reader, all layered.Layers, newest uint64, opts []bloom.Option) (layered.Layers, error) {
 	var generation uint64
 	plan := func() (n uint64, rate float64, err error) {

@@ -11,22 +11,24 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// A generation is a small filter that grows. Its layers have the rates of [layered.Rate], which sum to
-// less than p/(generations + 1). There are never layers of more than generations + 1 generations: a
-// layer that begins a generation replaces the ended ones, and all layers of a generation come before
-// the next one begins. So the rates of all layers, the forgotten ones included, sum to less than p.
+// A generation is a small filter that grows. Its layers have the rates of [layered.Rate], which sum to less than
+// p/(generations + 1). There are never layers of more than generations + 1 generations: the first layer of a generation
+// replaces those that have ended, and no layer is added to an earlier generation. So the rates of all layers, including
+// the forgotten ones, sum to less than p.
 //
-// The first layer of a generation is for the median of the generations whose layers exist, n/generations
-// among them. Further layers go up to the largest of these, and then add half of what the generation has. So
-// a single burst does not enlarge the generations after it, and the next burst takes one step.
+// The first layer of a generation is for the median of n/generations and the key counts of the earlier generations that
+// still exist. Each further layer brings the room up to the largest of these numbers, and adds at least half of the
+// room so far. So a single burst does not enlarge the generations after it, and the next burst needs only one more
+// layer.
 //
-// Each of the generations + 1 generations has memory of its own, for n/generations keys. Memory beyond that
-// goes to the generation that needs it first.
+// Memory for n/generations keys is reserved for each of the generations + 1 generations. The rest goes to the
+// generation that needs it first.
 
-// maxLayers is how many layers a generation can have. Each adds half, so 100 hold 2^58 keys.
+// maxLayers is the largest number of layers of a generation. Each adds half of the room so far, so 100 layers hold 2^58
+// keys.
 const maxLayers = 128
 
-// A part is what the layers of one generation have together.
+// A part sums up the layers of one generation.
 type part struct {
 	generation int64
 	layers     int
@@ -35,7 +37,7 @@ type part struct {
 	bytes      uint64
 }
 
-// parts returns what each generation has, the oldest first.
+// parts returns the part of each generation, the oldest first.
 func parts(l layered.Layers) (all []part) {
 	for i := range l {
 		if i == 0 || l[i].Generation != l[i-1].Generation {
@@ -50,16 +52,16 @@ func parts(l layered.Layers) (all []part) {
 	return all
 }
 
-// guess returns how many keys a generation has if n keys come in a window.
+// guess returns n/generations, rounded up, at least 1.
 func (p plan) guess() uint64 {
 	g := uint64(p.generations)
 	return max(1, p.n/g+min(p.n%g, 1))
 }
 
-// rate returns the rate of layer i of a generation.
+// rate returns the false-positive rate for layer i of a generation.
 func (p plan) rate(i int) float64 { return layered.Rate(p.p/float64(p.generations+1), i) }
 
-// next returns for how many keys the next layer of a generation is.
+// next returns the number of keys for the next layer of a generation that has the layers of has.
 func (p plan) next(earlier []part, has part) uint64 {
 	keys := []uint64{p.guess()}
 	for _, one := range earlier {
@@ -75,14 +77,14 @@ func (p plan) next(earlier []part, has part) uint64 {
 	return max(has.room/2+has.room%2, largest-min(largest, has.room))
 }
 
-// withMargin adds three standard deviations of a number of keys that come at random.
+// withMargin adds three standard deviations of a Poisson distribution with mean keys.
 func withMargin(keys uint64) uint64 {
-	keys = min(keys, 1<<60) // a filter of that many is too large, too
+	keys = min(keys, 1<<60) // a larger number is refused in any case
 	return keys + 3*uint64(math.Sqrt(float64(keys)))
 }
 
-// withLayer returns the layers with one more of generation g, and without those that have ended by then. If
-// memory is short, the layer is for fewer keys: a sixteenth, or what n/generations keys still need.
+// withLayer appends a layer for generation g and drops the layers that are forgotten by then. If memory is short, the
+// layer is for fewer keys: down to a sixteenth, or to n/generations minus the room if that is more than 0.
 func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 	earlier, has := parts(l), part{generation: g}
 	if last := len(earlier) - 1; last >= 0 && earlier[last].generation == g {
@@ -109,11 +111,11 @@ func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 		return nil, fmt.Errorf("%w, in layer %d of generation %d of a filter for n = %d keys at p = %v, whose layers take %d of at most %d bytes; "+
 			"%d bytes are kept for other generations, and the next generation has room", err, has.layers, g, f.plan.n, f.plan.p, taken, limit, kept)
 	}
-	return slices.Clone(l).Append(b, g, 0, keys), nil // without the memory of the ended ones
+	return slices.Clone(l).Append(b, g, 0, keys), nil // a clone, so that dropped layers are freed
 }
 
-// kept returns how many bytes are kept for generations other than the present one: what the earlier ones do
-// not use of their own memory, and that of the generations that begin before the present one is forgotten.
+// kept returns the number of bytes reserved for generations other than the newest: the unused reservations of the
+// earlier ones, and the reservations of those that begin before the newest is forgotten.
 func (f *Filter) kept(earlier []part) uint64 {
 	kept := uint64(f.plan.generations-len(earlier)) * f.own
 	for _, one := range earlier {
@@ -122,8 +124,8 @@ func (f *Filter) kept(earlier []part) uint64 {
 	return kept
 }
 
-// promised is the number of layers per generation that the strategy and the hash must support. So many
-// layers hold 100 times n/generations keys.
+// promised is the number of layers per generation that the strategy and the hash must support. They hold 100 times
+// n/generations keys.
 const promised = 13
 
 // checkPlan sets the scheme and the memory reserved for each generation. It returns an error if the
@@ -138,8 +140,8 @@ func (f *Filter) checkPlan() (err error) {
 	if err := layered.CheckGrowth(plan, promised-1, f.plan.n, f.plan.p, f.opts); err != nil {
 		return err
 	}
-	// A generation may begin with a smaller layer. The next one, with a lower rate, is then for the rest. A
-	// part more is for sizes of two layers that are larger than that of one.
+	// If a generation begins with a smaller layer, the second one, at a lower rate, is for the rest. Two layers may
+	// take a little more memory than one, hence the addition.
 	s, err := bloom.NewScheme(first, f.plan.rate(1), f.opts...)
 	if err == nil {
 		f.scheme, err = bloom.NewScheme(first, f.plan.rate(0), f.opts...)

@@ -16,17 +16,15 @@ type config struct {
 	bloom       []bloom.Option
 }
 
-// WithGenerations sets how many generations the window is cut into, 1 to 1000. The default is 4:
-// a key is forgotten 1 to 1.25 windows after it was added. More generations forget more exactly
-// and cost one more lookup each.
+// WithGenerations sets the number of generations per window, 1 to 1000. The default is 4: a key is forgotten 1 to 1.25
+// windows after it was added. With more generations, keys are forgotten more exactly; each costs one more lookup.
 func WithGenerations(count int) Option {
 	return func(c *config) { c.generations = count }
 }
 
-// WithClock sets the clock, for tests and for messages that carry their time. It is called from
-// many goroutines at once. It may return any time. If the time goes back, the filter forgets
-// nothing until the clock has caught up. If it jumps forward, the filter forgets all older keys at
-// once.
+// WithClock sets the clock, for tests and for messages that carry their time. now is called from many goroutines at
+// once, and may return any time. If the time goes back, the filter forgets nothing until the clock has caught up. If it
+// jumps forward by more than a window, the filter forgets all older keys at once.
 //
 // The default is the system's monotonic clock: setting the time of day has no effect.
 func WithClock(now func() time.Time) Option {
@@ -51,7 +49,7 @@ func newConfig(c config, opts []Option) (config, error) {
 
 const maxGenerations = 1000
 
-// A plan is what a filter is to keep.
+// A plan has the parameters of a filter.
 type plan struct {
 	n           uint64
 	p           float64
@@ -59,7 +57,7 @@ type plan struct {
 	generations int
 }
 
-// validate returns an error of the given kind if there is no such plan.
+// validate returns an error of the given kind if a parameter is invalid.
 func (p plan) validate(kind error) error {
 	switch {
 	case p.window <= 0:
@@ -74,8 +72,8 @@ func (p plan) validate(kind error) error {
 	return nil
 }
 
-// generation returns the length of a generation: rounded up, so that together they are no
-// shorter than the window.
+// generation returns the length of a generation. It is rounded up, so that all generations together are not shorter
+// than the window.
 func (p plan) generation() time.Duration {
 	g := time.Duration(p.generations)
 	return p.window/g + min(p.window%g, 1)

@@ -21,17 +21,16 @@ type Filter struct {
 	plan   plan
 	opts   []bloom.Option // of every layer
 	scheme bloom.Scheme   // of a first layer for n/generations keys
-	own    uint64         // bytes that each generation can have whatever the others need
+	own    uint64         // bytes reserved for each generation
 	time   timeline
 	layers layered.Growing
 }
 
-// New returns an empty filter that remembers a key for at least the window. Its false-positive rate stays
-// at most p, however many keys are added. n is a guess of the number of different keys that come in a
-// window; 0 counts as one per generation.
+// New returns an empty filter that remembers a key for at least the window. Its false-positive rate stays at most p,
+// however many keys are added. n is the expected number of different keys per window; 0 counts as one per generation.
 //
-// The window is cut into generations, 4 unless [WithGenerations] says otherwise. A key is
-// forgotten at most one generation after its window.
+// The window consists of 4 generations, see [WithGenerations]. A key is forgotten at most one generation after its
+// window.
 //
 // The error wraps [bloom.ErrInvalid] if an argument is out of its range, if an option is invalid, or if
 // the strategy or the hash cannot reach the rates of later layers: with 4 generations, p must be at least
@@ -86,12 +85,11 @@ func (f *Filter) check() {
 	}
 }
 
-// contains reads the clock only for a key that is in a layer: a layer is dropped only after its
-// window, so a key that is in no layer is not remembered.
+// contains reads the clock only if a layer has the key: a layer is dropped only after its window, so a key that is in
+// no layer is forgotten.
 //
-// The clock may say that the layer has ended. Renew may have added the key to a newer layer since
-// contains looked there, so it looks once more: layers that are loaded after the clock was read
-// have the key if it is remembered.
+// If that layer is forgotten by the clock, Renew may have added the key to a newer layer since contains read it. So
+// contains reads the layers once more: layers loaded after the clock have every key that is not forgotten.
 func (f *Filter) contains(h1, h2 uint64) bool {
 	now := f.layers.Load()
 	l := now.Youngest(h1, h2, 0)
@@ -107,7 +105,7 @@ func (f *Filter) contains(h1, h2 uint64) bool {
 	return l != nil && l.Generation >= f.layers.Oldest(now, g)
 }
 
-// remembered returns the layers that the clock has not ended. It reads the clock once, first.
+// remembered returns the layers that are not forgotten. It reads the clock before it loads the layers.
 func (f *Filter) remembered() layered.Layers {
 	g := f.time.generation()
 	now := f.layers.Load()
@@ -120,9 +118,8 @@ func (f *Filter) remembered() layered.Layers {
 	return nil
 }
 
-// ContainsMany looks up keys like [Filter.Contains], one after the other, but faster if the layers
-// are larger than the cache. It returns how many were probably added. If found is not nil, found[i]
-// becomes the answer to keys[i].
+// ContainsMany looks up keys as [Filter.Contains] does, but faster if the layers are larger than the cache. It returns
+// how many were probably added. If found is not nil, ContainsMany sets found[i] to the answer for keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
@@ -137,22 +134,22 @@ func (f *Filter) Window() time.Duration {
 	return f.plan.window
 }
 
-// Count returns for how many keys that are not forgotten Add or Renew has returned true, without
-// reading the bits. A renewed key counts once per generation.
+// Count returns the number of added keys that are not forgotten, without reading the bits. It counts true answers of
+// Add and Renew; a renewed key counts once per generation.
 func (f *Filter) Count() uint64 {
 	f.check()
 	return f.remembered().Keys()
 }
 
-// SizeBytes returns the memory of the bits of all layers.
+// SizeBytes returns the number of bytes that the bits of all layers take.
 func (f *Filter) SizeBytes() uint64 {
 	f.check()
 	return f.layers.Load().SizeBytes()
 }
 
-// Stats returns the filter's numbers, in O(m). P is the argument of [New], K belongs to the newest layer, SizeBytes is
-// the memory of all layers. The other numbers cover the layers that are not forgotten: N is how many keys they are for,
-// EstimatedCount is [Filter.Count].
+// Stats describes the filter, in O(m). P is the argument of [New], K is that of the newest layer, and SizeBytes is the
+// memory of all layers. The other numbers are for the layers that are not forgotten: N is the number of keys that they
+// have room for, and EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {
 	f.check()
 	s := f.remembered().Stats()

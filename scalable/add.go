@@ -11,8 +11,8 @@ import (
 // If several goroutines add the same new key, at most one gets true. Exactly one does, unless the
 // key is a false positive at that moment.
 //
-// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. The call has then added
-// nothing. It does not wait for adds under way, which may hold the last room and give it back.
+// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. Nothing is added then. Room that other
+// running adds hold and may give back counts as taken.
 func (f *Filter) Add(key []byte) (bool, error) {
 	f.now() // panics for the zero Filter
 	return f.add(f.scheme.Digest(key))
@@ -21,9 +21,9 @@ func (f *Filter) Add(key []byte) (bool, error) {
 // AddString is [Filter.Add] for a string, without copying it.
 func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.BytesOf(key)) }
 
-// AddMany adds keys like [Filter.Add], one after the other, but faster if the layers are larger
-// than the cache. It returns how many were definitely new. If added is not nil, added[i] becomes the
-// answer to keys[i]. AddMany stops at the first key for which there is no room.
+// AddMany adds keys in order, as [Filter.Add] does, but faster if the layers are larger than the cache. It returns how
+// many were definitely new. If added is not nil, AddMany sets added[i] to the answer for keys[i]. It stops at the first
+// error.
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {

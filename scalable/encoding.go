@@ -12,17 +12,16 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// docs/formats.md defines the file, whose last byte of magic is the version, and what a decoder must
-// check.
+// docs/formats.md defines the format and what a decoder must check. The last byte of magic is the version.
 const magic = format.Scalable + "\x02"
 
-// WriteTo writes the filter to w, in O(m): the bits and some hundred bytes per layer. The bytes are
-// the same on every architecture. persist.Save(path, f) writes a snapshot that survives a crash.
+// WriteTo writes the filter to w, in O(m): the bits, and some hundred bytes per layer. The bytes are the same on every
+// architecture. To save a filter in a file, call persist.Save.
 //
 // WriteTo may run while keys are added. It writes every key whose Add returned before the call.
 //
-// WriteTo returns any error from w. Like [bloom.BloomFilter.WriteTo], it returns an error that wraps
-// [bloom.ErrNotPortable] for a hash or strategy that no file can name.
+// WriteTo returns any error from w. The error wraps [bloom.ErrNotPortable] if no other process could read the bytes,
+// see [bloom.Scheme.Portable].
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.layers.Load() == nil {
 		return 0, failure.Errorf(bloom.ErrInvalid, "the zero scalable.Filter, want one of New or Read")

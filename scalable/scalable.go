@@ -62,17 +62,17 @@ func newFilter(n uint64, p float64, opts []bloom.Option) *Filter {
 	return f
 }
 
-// promised is how many layers the strategy and the hash must be able to make.
+// promised is the number of layers that the strategy and the hash must support.
 const promised = 20
 
-// checkGrowth returns an error if something other than memory would end the growth.
+// checkGrowth returns an error if the strategy or the hash cannot have the promised layers.
 func (f *Filter) checkGrowth() error {
 	plan := func(i int) (uint64, float64, error) { return plan(f.n, f.p, i, bloom.ErrTooLarge) }
 	return layered.CheckGrowth(plan, promised-1, f.n, f.p, f.opts)
 }
 
-// plan returns the number of keys and the rate of layer i: n·2^i keys, or an error of the given kind if
-// the number is too large.
+// plan returns the number of keys for layer i, n·2^i, and its rate. If the number is too large, it returns an error of
+// the given kind.
 func plan(n uint64, p float64, i int, kind error) (keys uint64, rate float64, err error) {
 	keys = max(n, 1)
 	if bits.Len64(keys)+i > 63 {
@@ -81,7 +81,7 @@ func plan(n uint64, p float64, i int, kind error) (keys uint64, rate float64, er
 	return keys << i, layered.Rate(p, i), nil
 }
 
-// withLayer returns the layers with the next one. There is one generation.
+// withLayer appends the next layer. The generation is always the same.
 func (f *Filter) withLayer(now layered.Layers, generation int64) (layered.Layers, error) {
 	keys, rate, err := plan(f.n, f.p, len(now), bloom.ErrTooLarge)
 	if err != nil {
@@ -112,9 +112,8 @@ func (f *Filter) Contains(key []byte) bool {
 // ContainsString is [Filter.Contains] for a string, without copying it.
 func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
-// ContainsMany looks up keys like [Filter.Contains], one after the other, but faster if the layers
-// are larger than the cache. It returns how many were probably added. If found is not nil, found[i]
-// becomes the answer to keys[i].
+// ContainsMany looks up keys as [Filter.Contains] does, but faster if the layers are larger than the cache. It returns
+// how many were probably added. If found is not nil, ContainsMany sets found[i] to the answer for keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
@@ -143,14 +142,14 @@ func (f *Filter) Layers() []bloom.Params {
 	return params
 }
 
-// Count returns for how many keys Add has returned true, without reading the bits.
+// Count returns the number of keys for which Add has returned true, without reading the bits.
 func (f *Filter) Count() uint64 { return f.now().Keys() }
 
-// SizeBytes returns the memory of the bits of all layers.
+// SizeBytes returns the number of bytes that the bits of all layers take.
 func (f *Filter) SizeBytes() uint64 { return f.now().SizeBytes() }
 
-// Stats returns the filter's numbers, in O(m). N is how many keys the present layers are for:
-// with more keys the filter grows. K belongs to the newest layer. EstimatedCount is [Filter.Count].
+// Stats describes the filter, in O(m). N is the number of keys that the present layers have room for; with more keys,
+// the filter grows. K is that of the newest layer. EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {
 	s := f.now().Stats()
 	s.P = f.p

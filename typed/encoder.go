@@ -14,7 +14,7 @@ func checkNew(set any, noFunction bool) {
 	}
 }
 
-// An encoder makes keys of values, and looks them up.
+// An encoder encodes values as keys, and looks them up.
 type encoder[T any] struct {
 	appendKey func(dst []byte, v T) []byte
 	set       lookups
@@ -33,8 +33,8 @@ func (e *encoder[T]) Contains(v T) (found bool) {
 	return found
 }
 
-// ContainsMany is [bloom.BloomFilter.ContainsMany] for values. It returns how many were probably
-// added. If found is not nil, found[i] becomes the answer of Contains to values[i].
+// ContainsMany is [bloom.BloomFilter.ContainsMany] for values. It returns how many were probably added. If found is not
+// nil, ContainsMany sets found[i] to the answer of Contains for values[i].
 //
 // It panics if found is neither nil nor as long as values.
 func (e *encoder[T]) ContainsMany(values []T, found []bool) int {
@@ -42,14 +42,14 @@ func (e *encoder[T]) ContainsMany(values []T, found []bool) int {
 	return count
 }
 
-// groupKeys is how many values become keys at a time: several groups of a batch.
+// groupKeys is the number of values that are encoded before a call of the set: a few of its prefetching groups.
 const groupKeys = 64
 
-// keyBytes is the largest key without an allocation.
+// keyBytes is the length of the longest key for which nothing is allocated.
 const keyBytes = 128
 
-// A buffer is memory for functions of callers. It is on the heap, so that a function which keeps its memory,
-// although it must not, later reads other bytes.
+// A buffer is memory for the caller's function. It is on the heap: a function that wrongly keeps it sees other keys
+// later, but cannot corrupt a stack.
 type buffer struct {
 	bytes   [groupKeys * keyBytes]byte
 	used    int
@@ -72,7 +72,7 @@ func (b *buffer) end() {
 	pooled.Put(b)
 }
 
-// key returns the bytes of a value.
+// key returns the encoded value.
 func (e *encoder[T]) key(b *buffer, v T) []byte {
 	room := b.bytes[b.used:b.used:min(b.used+keyBytes, len(b.bytes))]
 	key := e.appendKey(room, v)
@@ -83,7 +83,8 @@ func (e *encoder[T]) key(b *buffer, v T) []byte {
 	return key
 }
 
-// many calls a function with groups of keys, until it returns an error. It returns the sum of the counts.
+// many encodes values in groups and calls a function with each group, until it returns an error. It returns the sum of
+// the counts.
 func (e *encoder[T]) many(values []T, answers []bool, call func(keys [][]byte, answers []bool) (int, error)) (count int, err error) {
 	memory.CheckAnswers("typed", len(values), answers)
 	clear(answers)
@@ -102,7 +103,7 @@ func (e *encoder[T]) many(values []T, answers []bool, call func(keys [][]byte, a
 		added, err = call(b.keys[:n], own)
 		count += added
 		copy(answers, own)
-		clear(b.keys[:n]) // long keys have memory of their own
+		clear(b.keys[:n]) // frees long keys
 		values, answers, b.used = values[n:], answers[min(n, len(answers)):], 0
 	}
 	b.end()

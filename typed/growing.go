@@ -7,8 +7,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// A GrowingSet holds keys and grows, so that an add can fail: a Filter of package scalable, rotating
-// or redisbloom. The methods must not keep the keys or the answers beyond the call.
+// A GrowingSet holds keys and grows, so Add can fail. It is a Filter of package scalable, rotating or redisbloom. Its
+// methods must not keep the keys or the answers after they return.
 type GrowingSet interface {
 	Add(key []byte) (bool, error)
 	Contains(key []byte) bool
@@ -16,20 +16,19 @@ type GrowingSet interface {
 	ContainsMany(keys [][]byte, found []bool) int
 }
 
-// A Growing adds values of type T to a [GrowingSet] and looks them up. Otherwise it is a [Filter].
+// A Growing adds values of type T to a [GrowingSet] and looks them up. In all else it is like a [Filter].
 type Growing[T any] struct {
 	encoder[T]
 	set GrowingSet
 }
 
-// NewGrowing returns a Growing that adds values to set and looks them up in set. The function is as for
-// [New].
+// NewGrowing returns a Growing that adds values to set and looks them up in set. For appendKey, see [New].
 func NewGrowing[T any](set GrowingSet, appendKey func(dst []byte, v T) []byte) *Growing[T] {
 	checkNew(set, appendKey == nil)
 	return &Growing[T]{encoder: encoder[T]{appendKey, set}, set: set}
 }
 
-// Add adds a value, with the answer and the error of the set's Add.
+// Add adds a value and returns the results of the set's Add.
 func (g *Growing[T]) Add(v T) (added bool, err error) {
 	b := g.begin()
 	added, err = g.set.Add(g.key(b, v))
@@ -37,8 +36,8 @@ func (g *Growing[T]) Add(v T) (added bool, err error) {
 	return added, err
 }
 
-// AddMany adds values like [Growing.Add], and stops at the first error. It returns how many were
-// definitely new. If added is not nil, added[i] becomes the answer of Add to values[i].
+// AddMany adds values like [Growing.Add], and stops at the first error. It returns how many were definitely new. If
+// added is not nil, AddMany sets added[i] to the answer of Add for values[i].
 //
 // It panics if added is neither nil nor as long as values.
 func (g *Growing[T]) AddMany(values []T, added []bool) (int, error) {

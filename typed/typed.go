@@ -1,5 +1,5 @@
-// Package typed adds values to filters and looks them up: numbers, structs and everything else that
-// a function can append to a byte slice.
+// Package typed adds values such as numbers and structs to filters and looks them up. A function appends each value to
+// a byte slice.
 //
 //	f, err := bloom.New(1_000_000, 0.01)
 //	if err != nil {
@@ -10,9 +10,9 @@
 //		// 4711 is definitely new
 //	}
 //
-// [New] takes a bloom.BloomFilter, counting.Filter or persist.File. [NewGrowing] takes filters whose Add
-// can fail because they grow: of package scalable, rotating or redisbloom. Package bloomtest tests the
-// function that makes the bytes; an example of [New] has one for a struct. [docs/guide.md] has more.
+// [New] takes a bloom.BloomFilter, counting.Filter or persist.File. [NewGrowing] takes a filter of package scalable,
+// rotating or redisbloom, whose Add can fail. Package bloomtest tests functions that append values; an example of [New]
+// has one for a struct. [docs/guide.md] has more.
 //
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#keys-of-any-type
 package typed
@@ -25,9 +25,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// A Set holds keys and has a fixed size: a [bloom.BloomFilter], a Filter of package counting, a File of
-// package persist. The methods are those of BloomFilter. They must not keep the keys or the answers beyond
-// the call.
+// A Set holds keys and has a fixed size: a [bloom.BloomFilter], a Filter of package counting, or a File of package
+// persist. Its methods are those of BloomFilter. They must not keep the keys or the answers after they return.
 type Set interface {
 	Add(key []byte) bool
 	Contains(key []byte) bool
@@ -42,9 +41,9 @@ var _ Set = (*bloom.BloomFilter)(nil)
 //
 // All methods are safe for concurrent use by multiple goroutines if the set and the function are.
 //
-// A call takes about 10 ns more than one with bytes, and a batch 1 ns more per value (BenchmarkTyped). It
-// allocates nothing for keys of up to 128 bytes. A program that hashes a value itself and calls AddDigest
-// and ContainsDigest of [bloom.BloomFilter] saves that time.
+// A call takes about 10 ns more than one with bytes, and a batch 1 ns more per value (BenchmarkTyped). It allocates
+// nothing for keys of up to 128 bytes. To save that time, hash a value and call AddDigest and ContainsDigest of
+// [bloom.BloomFilter].
 type Filter[T any] struct {
 	encoder[T]
 	set Set
@@ -61,14 +60,14 @@ type Filter[T any] struct {
 // first; otherwise ("ab", "c") and ("a", "bc") are the same key. The bytes of a value must stay the
 // same as long as the set, or a file of it, lives.
 //
-// New panics if set or appendKey is nil. Methods that take a value panic if appendKey returns nil, as a
-// function does that drops an error: all values would be one key.
+// New panics if set or appendKey is nil. Methods that take a value panic if appendKey returns nil, as functions do
+// after an error: otherwise all such values would be the same key.
 func New[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {
 	checkNew(set, appendKey == nil)
 	return &Filter[T]{encoder: encoder[T]{appendKey, set}, set: set}
 }
 
-// Add adds a value, with the answer of [bloom.BloomFilter.Add].
+// Add adds a value and returns the answer of the set's Add.
 func (f *Filter[T]) Add(v T) (added bool) {
 	b := f.begin()
 	added = f.set.Add(f.key(b, v))
@@ -76,8 +75,8 @@ func (f *Filter[T]) Add(v T) (added bool) {
 	return added
 }
 
-// AddMany is [bloom.BloomFilter.AddMany] for values. It returns how many were definitely new. If
-// added is not nil, added[i] becomes the answer of Add to values[i].
+// AddMany is [bloom.BloomFilter.AddMany] for values. It returns how many were definitely new. If added is not nil,
+// AddMany sets added[i] to the answer of Add for values[i].
 //
 // It panics if added is neither nil nor as long as values.
 func (f *Filter[T]) AddMany(values []T, added []bool) int {

@@ -10,26 +10,24 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// A Writer makes filters inside byte slices, for [Parse]. It is for programs that make a small filter
-// for each block of a table. If the number of keys is known, [Writer.Append] makes a filter at once.
-// Otherwise a Writer collects keys: it keeps 16 bytes per key, in memory that it uses again. Make
-// one with [NewWriter]; the methods of the zero Writer panic. A Writer is not safe for concurrent
-// use.
+// A Writer makes filters inside byte slices, for [Parse]. It is for programs that make a small filter for each block of
+// a table. If the number of keys is known, [Writer.Append] makes an empty filter, to which keys are added. Otherwise
+// [Writer.Add] collects keys, 16 bytes each, and [Writer.AppendTo] makes their filter. Make a Writer with [NewWriter];
+// the methods of the zero Writer panic. A Writer is not safe for concurrent use.
 type Writer struct {
 	bitsPerKey float64
-	scheme     bloom.Scheme // of any number of bits: it hashes
-	meta       uint32       // of a trailer
+	scheme     bloom.Scheme // to hash keys; its m is not used
+	meta       uint32       // of the trailers
 	digests    [][2]uint64
 }
 
-// NewWriter returns a Writer of filters with bitsPerKey bits per key and the k of
-// [bloom.ParamsForBits]. Strategies are [bloom.DoubleHashing], [bloom.SplitBlock] and
-// [bloom.Blocked]. Options choose the hash, [bloom.Murmur3] or [bloom.RapidHash], and its seed: the
-// filter's trailer names them. For another hash or a secret, store the bits only: see [Attach].
+// NewWriter returns a Writer of filters with bitsPerKey bits per key and the k of [bloom.ParamsForBits]. The strategy
+// is [bloom.DoubleHashing], [bloom.SplitBlock] or [bloom.Blocked]. Options set the hash, [bloom.Murmur3] or
+// [bloom.RapidHash], and its seed. The trailer of a filter contains them. For another hash or a secret, store only the
+// bits: see [Attach].
 //
-// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies
-// and hashes, and for options that choose another strategy or a limit of bytes, because the size
-// follows from the keys.
+// The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies and hashes, and for
+// options that set another strategy or a limit of bytes.
 func NewWriter(bitsPerKey float64, s bloom.Strategy, opts ...bloom.Option) (*Writer, error) {
 	if !(bitsPerKey >= 1 && bitsPerKey <= 1000) {
 		return nil, failure.Errorf(bloom.ErrInvalid, "%v bits per key, want 1 to 1000", bitsPerKey)
@@ -64,12 +62,12 @@ func (w *Writer) check() {
 	}
 }
 
-// Append appends an empty filter for n keys to dst. It returns the longer slice, and the filter in it:
-// add the keys before the slice grows again, which may move it. A filter for 0 keys is valid.
+// Append appends an empty filter for n keys to dst. It returns the extended slice and the filter. Add the keys before
+// anything else is appended, which may move the slice. A filter for 0 keys is valid.
 //
-// It allocates only if dst has too little room: the filter has bitsPerKey for each key, rounded up to
-// whole bytes or whole blocks, and 16 bytes. It panics if n is negative, or if the filter cannot fit the memory
-// or, with [bloom.SplitBlock], takes 128 GiB or more.
+// The filter takes n·bitsPerKey bits, rounded up to whole bytes or blocks, and 16 bytes. Append allocates only if dst
+// has too little room. It panics if n is negative, if the filter is too large for the memory, or, with
+// [bloom.SplitBlock], if it takes 128 GiB or more.
 func (w *Writer) Append(dst []byte, n int) ([]byte, Filter) {
 	w.check()
 	start, size := len(dst), w.bitBytes(n)
@@ -81,7 +79,7 @@ func (w *Writer) Append(dst []byte, n int) ([]byte, Filter) {
 	return dst, Filter{viewOf(dst[start:])}
 }
 
-// bitBytes returns the size of the bits of n keys.
+// bitBytes returns the size of the bits for n keys, in bytes.
 func (w *Writer) bitBytes(n int) int {
 	most := uint64(math.MaxInt / 2)
 	if w.scheme.Strategy() == bloom.SplitBlock {
@@ -108,13 +106,13 @@ func (w *Writer) AddDigest(h1, h2 uint64) {
 	if n > 0 && w.digests[n-1] == [2]uint64{h1, h2} {
 		return
 	}
-	// Stored by halves: a copy of 16 bytes would wait for the stores of 8 that made it.
+	// Stored as two halves: a copy of 16 bytes would wait for the 8-byte stores of h1 and h2.
 	w.digests = append(w.digests, [2]uint64{})
 	w.digests[n][0], w.digests[n][1] = h1, h2
 }
 
-// AppendTo appends the filter of the collected keys to dst, and forgets them. It allocates only if
-// dst has too little room. Without keys, it appends an empty filter.
+// AppendTo appends the filter of the collected keys to dst, and forgets the keys. It allocates only if dst has too
+// little room. Without keys, it appends an empty filter.
 func (w *Writer) AppendTo(dst []byte) []byte {
 	dst, f := w.Append(dst, len(w.digests))
 	for i := range w.digests {

@@ -8,14 +8,14 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Filter is a View that keys can be added to: it changes the bytes. [Attach] makes one over
-// any bytes, and [Writer.Append] one for a number of keys.
+// A Filter is a View to which keys can be added: this changes the bytes. [Attach] makes a Filter from any bytes, and
+// [Writer.Append] an empty one.
 //
 // Unlike a [bloom.BloomFilter], it is not safe for concurrent use: nothing else may read or change the
 // bytes during a call of Add or AddDigest.
 type Filter struct{ View }
 
-// Attach is [Over] for bytes that keys are added to. Bytes of zeros are an empty filter.
+// Attach is [Over] for a filter to which keys can be added. Zero bytes are an empty filter.
 func Attach(s bloom.Scheme, bits []byte) (Filter, error) {
 	v, err := Over(s, bits)
 	return Filter{v}, err

@@ -9,8 +9,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// The kernels of views work on bytes at any address. The filter's atomic words would fault on some
-// processors if the bytes are not aligned.
+// The kernels of views work on bytes at any address. The atomic loads of BloomFilter would fault on some processors if
+// the bytes are not aligned.
 
 // ContainsDigest is [bloom.BloomFilter.ContainsDigest]. All keys must have been hashed with the
 // same function.
@@ -25,7 +25,7 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 	return v.containsDigest(h1, h2)
 }
 
-// kernels returns the kernels in assembly for the view's strategy and the hash, or nil. It sets b.Blocks for them.
+// kernels returns the kernels in assembly for the view's strategy and the hash, or nil. It sets b.Blocks.
 func (v View) kernels(hash vector.Hash, b *vector.Bits) *vector.Row {
 	switch v.meta >> 8 & 0xff {
 	case double:
@@ -93,8 +93,8 @@ func (v View) containsDigest(h1, h2 uint64) bool {
 	return unset == 0
 }
 
-// doubleInBytes is the lookup of DoubleHashing for y = h2 xor probe.Xor. It looks at two bits at a time: three of
-// four absent keys need no more, and none of the kernels, which look at all, is faster. BenchmarkView.
+// doubleInBytes is the lookup of DoubleHashing for x = h1 and y = h2 xor probe.Xor. It reads two bits at a time, which
+// suffice for three of four absent keys. The kernels in assembly read all bits and are not faster. BenchmarkView.
 func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 	for ; k >= 2; k -= 2 {
 		next := x*probe.Mul + y
@@ -116,9 +116,8 @@ func (v View) have(positions []uint64) bool {
 	return true
 }
 
-// There are no bounds checks here and in the functions that return a block: probe.Reduce and
-// probe.SplitBlock return less than the number they get, the bytes hold m bits, and m is a multiple
-// of the block.
+// There are no bounds checks below and in the functions that return a block: probe.Reduce and probe.SplitBlock return
+// less than their second argument, the bytes hold m bits, and m is a multiple of the block size.
 
 func bitInBytes(p unsafe.Pointer, pos uint64) byte {
 	return *(*byte)(unsafe.Add(p, pos/8)) >> (pos % 8) & 1
@@ -128,10 +127,10 @@ const (
 	blockBytes = 64
 	splitBytes = 32
 
-	maxSplitBlocks = 1<<32 - 1 // 32 bits of a digest select one
+	maxSplitBlocks = 1<<32 - 1 // 32 bits of a digest select the block
 )
 
-// A block holds all bits of a key, 8 words of Blocked or 4 of SplitBlock.
+// A block points to the first of its words: 8 with Blocked, 4 with SplitBlock.
 type block [8]byte
 
 func blockInBytes(b unsafe.Pointer, m, h1 uint64) *block {
@@ -150,7 +149,7 @@ func (p *block) word(i uint64) uint64 { return binary.LittleEndian.Uint64(p.byte
 
 func (p *block) or(i, mask uint64) { binary.LittleEndian.PutUint64(p.bytes(i), p.word(i)|mask) }
 
-// probeInBlock returns the word and the bit of probe i, for every z.
+// probeInBlock returns the word and the mask of a key's bit i, for every z.
 func probeInBlock(y uint64, i, z int) (word, mask uint64) {
 	at, r := probe.Blocked(y, i, z)
 	return uint64(at), probe.Bit(r)

@@ -9,13 +9,13 @@ import (
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
-// SizeBytes returns the bytes of the bits, without the trailer.
+// SizeBytes returns the number of bytes that the bits take, without the trailer.
 func (v View) SizeBytes() uint64 {
 	v.check()
 	return uint64(v.bytes)
 }
 
-// Stats returns what the filter contains, in O(m) time, with a copy of the bits; see [bloom.BloomFilter.Stats].
+// Stats describes the filter, in O(m) time and memory, because it copies the bits; see [bloom.BloomFilter.Stats].
 func (v View) Stats() bloom.Stats {
 	v.check()
 	s := v.scheme
@@ -32,7 +32,7 @@ func (v View) Stats() bloom.Stats {
 	return sure(s.FilterOver(words)).Stats()
 }
 
-// sure returns the value. There is no error, because the view was checked when it was made.
+// sure returns value. err is nil, because the view was checked when it was made.
 func sure[T any](value T, err error) T {
 	if err != nil {
 		panic("view: " + err.Error())
@@ -47,8 +47,8 @@ func (v View) check() {
 	}
 }
 
-// ContainsMany looks up many keys. It returns how many were probably added. If found is not nil, found[i] becomes
-// the answer of Contains to keys[i]. It panics if found is neither nil nor as long as keys.
+// ContainsMany looks up keys. It returns how many were probably added. If found is not nil, ContainsMany sets found[i]
+// to the answer of Contains for keys[i]. It panics if found is neither nil nor as long as keys.
 func (v View) ContainsMany(keys [][]byte, found []bool) (count int) {
 	return many(keys, found, v.Contains)
 }
@@ -67,6 +67,6 @@ func many(keys [][]byte, answers []bool, call func([]byte) bool) (count int) {
 	return count
 }
 
-// AddMany adds many keys. It returns how many were new. If added is not nil, added[i] becomes the answer of Add to
-// keys[i]. It panics if added is neither nil nor as long as keys.
+// AddMany adds keys in order. It returns how many were definitely new. If added is not nil, AddMany sets added[i] to
+// the answer of Add for keys[i]. It panics if added is neither nil nor as long as keys.
 func (f Filter) AddMany(keys [][]byte, added []bool) int { return many(keys, added, f.Add) }

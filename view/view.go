@@ -1,5 +1,5 @@
-// Package view implements filters inside byte slices, such as a block of a storage engine, a part of a
-// mapped file or a message, at any alignment, without copying or allocating.
+// Package view implements filters inside byte slices, at any alignment, without copying or allocating. The slice may be
+// a block of a storage engine, a part of a mapped file, or a message.
 //
 //	w, err := view.NewWriter(10, bloom.DoubleHashing) // 10 bits per key: a rate of 0.8 %
 //	if err != nil {
@@ -17,9 +17,8 @@
 //	}
 //	found := v.Contains(key)
 //
-// [Writer.Append] makes a filter for a known number of keys. [Over] and [Attach] work on bits that
-// are described elsewhere, by a [bloom.Scheme]. [docs/guide.md] has rules for storage engines,
-// [docs/formats.md] the format.
+// [Writer.Append] makes a filter for a known number of keys. [Over] and [Attach] use bits without a trailer, with a
+// given [bloom.Scheme]. [docs/guide.md] has rules for storage engines, [docs/formats.md] the format.
 //
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#embedding
 // [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md#views
@@ -42,21 +41,21 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// A View looks up keys in a filter inside a byte slice, at any alignment. It is a value of a few
-// words: making one copies nothing and allocates nothing. [Parse] makes views of bytes that a
-// [Writer] wrote and that describe themselves, [Over] of any others. To add keys, see [Filter].
+// A View looks up keys in a filter inside a byte slice, at any alignment. It is a value of four words: making one
+// copies nothing and allocates nothing. [Parse] makes a View of bytes that a [Writer] wrote, [Over] of the bits of any
+// scheme. To add keys, see [Filter].
 //
 // The bytes must not change while the View is used. All methods are safe for concurrent use. The
 // methods of the zero View panic, except String and LogValue.
-type View struct { // of four words: a larger one is not kept in registers
+type View struct { // four words, because a larger value is not kept in registers
 	bits   unsafe.Pointer
 	bytes  int          // of the bits
 	scheme bloom.Scheme // zero if a trailer follows the bits
-	meta   uint32       // k, strategy, hash as in a trailer, and noSeed; 0 for the zero View
+	meta   uint32       // k, strategy and hash as in a trailer, and noSeed; 0 for the zero View
 }
 
-// The trailer follows the bits: 8 bytes of seed; k, strategy, hash and version, a byte each; and a
-// check of m and those 12. docs/formats.md has it in full.
+// The trailer follows the bits: the seed, 8 bytes; k, strategy, hash and version, 1 byte each; and a check of m and
+// these 12 bytes, 4 bytes. See docs/formats.md.
 const (
 	trailerBytes = 16
 	version      = 2
@@ -72,27 +71,27 @@ const (
 	other = 0xff // another strategy or hash, in no trailer
 )
 
-// strategies and hashes are by their numbers in a trailer.
+// strategies and hashes are indexed by their numbers in a trailer.
 var (
 	strategies = [...]bloom.Strategy{double: bloom.DoubleHashing, blocked: bloom.Blocked, split: bloom.SplitBlock}
-	units      = [...]int{double: 1, blocked: blockBytes, split: splitBytes} // what the bytes are a multiple of
+	units      = [...]int{double: 1, blocked: blockBytes, split: splitBytes} // the number of bytes is a multiple of the unit
 	hashes     = [...]bloom.Hash{murmur3Hash: bloom.Murmur3, rapidHash: bloom.RapidHash}
 )
 
-// check finds damage, by one long multiplication; it does not stop a forger.
+// check returns a checksum, by one long multiplication. It detects damage, not forgery.
 func check(m, seed uint64, meta uint32) uint32 {
 	hi, lo := bits.Mul64(m*probe.Mul^seed^probe.Xor, uint64(meta)<<32^probe.Mul)
 	x := hi ^ lo
 	return uint32(x>>32 ^ x)
 }
 
-// Parse returns a view of data. data must be exactly what a [Writer] appended. Parse takes some
-// nanoseconds, so that a View need not be kept.
+// Parse returns a view of data, which must be exactly the bytes that a [Writer] appended. It takes some nanoseconds, so
+// a View need not be kept.
 //
-// Parse checks the trailer and the length, against damage, not against forgers. It does not check the
-// bits: keep a checksum of the whole, as stores do of their blocks. Whatever the bytes are, no
-// method of the View reads outside of them or panics. A caller that cannot return an error, such as
-// a store's filter policy, should answer true for bytes that are refused.
+// Parse checks the trailer and the length. It detects damage of these, not forgery. It does not check the bits: keep a
+// checksum of the whole, as storage engines do for their blocks. Whatever the bytes are, no method of the View reads
+// outside of them or panics. A caller that cannot return an error, such as a filter policy of a storage engine, should
+// answer true for bytes that Parse refuses.
 //
 // The error wraps [bloom.ErrCorrupt] if data is not what a Writer wrote, and
 // [bloom.ErrIncompatible] if it is of another version.
@@ -148,15 +147,14 @@ func refusal(data []byte) error {
 	return failure.Errorf(bloom.ErrCorrupt, "bad trailer %x: check %08x, want %08x for %d bits", t, got, want, (len(data)-trailerBytes)*8)
 }
 
-// Over returns the view of a filter with this scheme whose bits are the given bytes: bit i is bit i%8
-// of bits[i/8], as in the words of a file of [bloom.BloomFilter.WriteTo], whose scheme
-// [bloom.ReadScheme] reads. Over copies and allocates nothing, and checks only the length. Use it
-// instead of [bloom.Scheme.FilterOver] for bytes: words cast from bytes fault on ARM unless they are
-// aligned. Strategies other than [bloom.DoubleHashing], [bloom.Blocked] and [bloom.SplitBlock] are
-// slower than in a filter.
+// Over returns the view of a filter with this scheme and the given bits: bit i is bit i%8 of bits[i/8], as in a file of
+// [bloom.BloomFilter.WriteTo]. [bloom.ReadScheme] reads the scheme of such a file. Over copies and allocates nothing,
+// and checks only the length. For bytes, use it instead of [bloom.Scheme.FilterOver]: words cast from unaligned bytes
+// fault on ARM. Strategies other than [bloom.DoubleHashing], [bloom.Blocked] and [bloom.SplitBlock] are slower than in
+// a BloomFilter.
 //
-// The error wraps [bloom.ErrInvalid] if the bytes are neither as many as m bits need nor as many as
-// SizeBytes, and [bloom.ErrNotPortable] for [bloom.MapHash], which differs in every process.
+// The error wraps [bloom.ErrInvalid] if the number of bytes is neither m/8, rounded up, nor SizeBytes. It wraps
+// [bloom.ErrNotPortable] for [bloom.MapHash], which differs in every process.
 func Over(s bloom.Scheme, bits []byte) (View, error) {
 	switch {
 	case s == (bloom.Scheme{}):
@@ -175,7 +173,7 @@ func Over(s bloom.Scheme, bits []byte) (View, error) {
 	return View{bits: unsafe.Pointer(unsafe.SliceData(bits)), bytes: len(bits), scheme: s, meta: meta | seedless(s.Seed())}, nil
 }
 
-// metaOf returns k and the numbers of strategy and hash, as in a trailer.
+// metaOf returns k and the numbers of the strategy and the hash, as in a trailer.
 func metaOf(s bloom.Scheme) uint32 {
 	return uint32(s.Params().K) | numberIn(strategies[:], s.Strategy())<<8 | numberIn(hashes[:], s.Hash())<<16
 }
@@ -212,7 +210,7 @@ func (v View) Contains(key []byte) bool {
 	return v.ContainsDigest(v.digest(key))
 }
 
-// noSeed in meta says that the hash has no seed.
+// noSeed in meta means that the seed is 0, so it need not be loaded.
 const noSeed = 1 << 31
 
 func seedless(seed uint64) uint32 {
@@ -245,7 +243,7 @@ func (v View) digest(key []byte) (h1, h2 uint64) {
 	panic(zeroView)
 }
 
-// containsOther is Contains for a hash that has no number in a trailer.
+// containsOther is Contains for a hash without a number in a trailer.
 func (v View) containsOther(key []byte) bool {
 	if v.scheme.Strategy().NeedsKey() {
 		var room [maxK]uint64

@@ -1,4 +1,4 @@
-// Package regular opens regular files and refuses others without waiting.
+// Package regular opens regular files. It refuses all others at once.
 package regular
 
 import (
@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// Open opens an existing file and returns its information. Errors are of type *fs.PathError. For any file that
-// is not regular, the error wraps refused and comes at once; os.Open of a FIFO could wait without end for the
-// other end. flag is the flag of os.OpenFile, and may have NoFollow.
+// Open opens an existing file and returns its information. Errors are of type *fs.PathError. For a file that is not
+// regular, Open returns an error that wraps refused, without waiting; os.Open could wait for the other end of a FIFO.
+// flag is the flag of os.OpenFile, and may have NoFollow.
 //
 // On Windows, as on other systems, other programs may replace and remove the file while it is open.
 func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
