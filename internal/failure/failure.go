@@ -1,4 +1,4 @@
-// Package failure makes the module's errors. Each begins with the text of a sentinel that package bloom documents.
+// Package failure makes the module's errors. The text of each begins with "bloom: ", most with that of a sentinel.
 package failure
 
 import (
@@ -10,7 +10,7 @@ import (
 
 const prefix = "bloom: "
 
-// The errors that package bloom documents. Other errors wrap them.
+// The sentinel errors that package bloom documents.
 var (
 	ErrInvalid      = errors.New(prefix + "invalid parameter")
 	ErrTooLarge     = errors.New(prefix + "filter too large")
@@ -20,23 +20,23 @@ var (
 	ErrCorrupt      = errors.New(prefix + "corrupt data")
 )
 
-// Errorf returns an error of a kind.
+// Errorf returns an error that wraps kind, with its text before the formatted text.
 func Errorf(kind error, text string, args ...any) error {
 	return fmt.Errorf("%w: "+text, slices.Insert(args, 0, any(kind))...)
 }
 
-// Reading returns an error of a reader, for what was to be read.
+// Reading wraps an error of a reader. what names the part that was read.
 func Reading(what string, err error) error { return fmt.Errorf(prefix+"reading %s: %w", what, err) }
 
-// NoText returns the error of MarshalText for a kind that text cannot hold: it needs an option to be read back.
+// NoText returns the error of MarshalText for a kind of filter that cannot be read back without options.
 func NoText(kind, instead string) error {
 	return fmt.Errorf(prefix+"%s has no text form: use %s", kind, instead)
 }
 
-// As returns an error of another kind with the text of err, without ErrInvalid's.
+// As returns an error that wraps kind, with the text of err in place of err itself. It drops the text of ErrInvalid.
 func As(kind, err error) error {
 	return fmt.Errorf("%w: %s", kind, strings.TrimPrefix(err.Error(), ErrInvalid.Error()+": "))
 }
 
-// Text returns the text of an error without the name of its package. Another package puts its own name before it.
+// Text returns the text of an error without the prefix "bloom: ", so that a package can add its own.
 func Text(err error) string { return strings.TrimPrefix(err.Error(), prefix) }

@@ -6,27 +6,27 @@ import (
 	"math"
 )
 
-// Version is the version of the format. It rises when the bytes change, and when the positions of a strategy,
-// the digests of a hash, or the meaning of a seed do: files from before are then refused instead of answering
-// from the wrong bits. After the first tag, a rise needs a way to read the files that are there.
+// Version is the version of the format. It rises when the bytes change, or the positions of a strategy, the digests of
+// a hash, or the meaning of a seed. Older files are then refused. Otherwise keys would be looked up at wrong positions.
+// After the first tag, a new version must come with a way to read older files.
 const Version = 2
 
 const (
 	magic   = Filter
 	checkAt = 8  // offset of the header's checksum
 	fixed   = 48 // size of the header before the names
-	unit    = 64 // so that mapped words begin a cache line
+	unit    = 64 // the header's size is a multiple of it, so that mapped words begin at a cache line
 
 	MaxName   = math.MaxUint8 // bytes
 	MaxHeader = (fixed + 2*MaxName + unit - 1) / unit * unit
 )
 
-// A Header stands before the words.
+// A Header describes the words that follow it.
 type Header struct {
 	M, N           uint64
 	K              int // up to 255
 	P              float64
-	Check          uint64 // the seed, or a value that depends on the secret
+	Check          uint64 // the seed, or a number for the secret or the custom hash
 	Strategy, Hash string // names
 }
 
@@ -53,8 +53,9 @@ func (h *Header) Append(dst []byte) []byte {
 	return dst
 }
 
-// sum returns the checksum of a whole header without the field of the checksum. That field is not at the end:
-// a CRC over bytes and their own CRC is a constant and would not tie the words to this header.
+// sum returns the checksum of a header without its checksum field. The field is not at the end of the header: otherwise
+// the file's checksum, which covers the header, would not depend on it, because the CRC of bytes and their own CRC is a
+// constant.
 func sum(header []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(header[:checkAt]), crc32.IEEETable, header[checkAt+4:])
 }

@@ -20,10 +20,10 @@ const (
 // A Kind is a kind of file.
 type Kind struct {
 	Magic, holds, reader string
-	Header               int // offset of the header of the first filter, behind the kind's own numbers
+	Header               int // offset of the header of the first filter; not used for Guard
 }
 
-// Kinds are all kinds.
+// Kinds lists all kinds.
 var Kinds = []Kind{
 	{Filter, "a Bloom filter", "bloom.Read or persist.Load", 0},
 	{Mapped, "a mapped filter", "persist.Open or persist.OpenReadOnly", 64},
@@ -34,11 +34,11 @@ var Kinds = []Kind{
 	{Guard, "the filter of a guard", "guard.New and Open", framed(2)},
 }
 
-// framed returns the bytes of a magic with its version, of numbers, and of their checksum; see package frame.
+// framed returns the size of a magic with its version, some numbers, and their checksum; see package frame.
 func framed(numbers int) int { return 8 + numbers*8 + 8 }
 
-// Unexpected returns the error for data that begins with head instead of magic. It names the kind and the
-// reader of other files of this module.
+// Unexpected returns the error for data that begins with head instead of magic. If the data is another kind of file of
+// this module, the error names the kind and the function that reads it.
 func Unexpected(head []byte, magic string) error {
 	for _, k := range Kinds {
 		if k.Magic != magic && strings.HasPrefix(string(head), k.Magic) {

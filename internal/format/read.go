@@ -1,5 +1,5 @@
-// Package format reads and writes the bytes of a filter's file: a header, the words, two checksums.
-// docs/formats.md describes them. Package bloom interprets the header's fields.
+// Package format reads and writes the file of a filter: a header, the words, two checksums. docs/formats.md describes
+// the bytes. Package bloom interprets the fields of the header.
 package format
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
-// A Reader reads a file: its header, its words, its end. It counts and checksums the bytes.
+// A Reader reads a file: call Header, Words and End in this order. It counts the bytes and computes their checksums.
 type Reader struct {
 	N   int64 // bytes that were read, also if an error followed
 	r   io.Reader
@@ -76,7 +76,7 @@ func (in *Reader) Header() (Header, error) {
 // Words reads the words of m bits, see [ReadWords].
 func (in *Reader) Words(m uint64, makeWords MakeWords) ([]atomic.Uint64, error) {
 	return ReadWords(binary.LittleEndian, m, Remaining(in.r), makeWords, func(p []byte) error {
-		for len(p) > 0 { // in parts, which are still in the cache for the checksums
+		for len(p) > 0 { // in parts, so that the checksums read from the cache
 			part := p[:min(len(p), ChunkBytes)]
 			if err := in.full(part, "the words"); err != nil {
 				return err
@@ -90,9 +90,9 @@ func (in *Reader) Words(m uint64, makeWords MakeWords) ([]atomic.Uint64, error) 
 // MakeWords returns n words, all zero.
 type MakeWords = func(n uint64) ([]atomic.Uint64, error)
 
-// ReadWords reads the words of m bits. full fills the given bytes. If fewer bytes are left than the words take,
-// ReadWords first reads half of the words into pieces, each as large as what has arrived. So it never holds more
-// than three times as much, and in the end has taken 1.5 times the memory of the words.
+// ReadWords reads the words of m bits. full fills p. left is the number of bytes that are known to come; if it is less
+// than the words take, ReadWords first reads half of the words in pieces, each as large as what has arrived. So it
+// never holds more than three times what has arrived, and in all allocates 1.5 times the memory of the words.
 func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full func(p []byte) error) ([]atomic.Uint64, error) {
 	total := m/64 + min(m%64, 1)
 	var pieces [][]atomic.Uint64
@@ -123,8 +123,8 @@ func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full
 	return all, nil
 }
 
-// ToNative turns words in the given byte order into the machine's. No other goroutine has them: atomic
-// stores would take three times as long.
+// ToNative converts words from the given byte order to the machine's. No other goroutine may use them: it uses ordinary
+// stores, which take a third of the time of atomic ones.
 func ToNative(w []atomic.Uint64, order binary.ByteOrder) {
 	if order.Uint16([]byte{1, 0}) == binary.NativeEndian.Uint16([]byte{1, 0}) {
 		return
@@ -148,8 +148,8 @@ func (in *Reader) End() error {
 	return nil
 }
 
-// Full fills p, a part of what. It returns io.EOF itself if first is true and nothing was read. Any other end
-// wraps ErrCorrupt and io.ErrUnexpectedEOF.
+// Full fills p from r. If r ends too early, the error wraps ErrCorrupt and io.ErrUnexpectedEOF and names what. If first
+// is true and nothing was read, it is io.EOF itself.
 func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
 	n, err := io.ReadFull(r, p)
 	switch {
@@ -161,7 +161,7 @@ func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
 	return n, failure.Reading(what, err)
 }
 
-// Truncated is the error for bytes that end within what.
+// Truncated returns the error for bytes that end within what.
 func Truncated(what string) error {
 	return failure.Errorf(failure.ErrCorrupt, "it ends within %s: %w", what, io.ErrUnexpectedEOF)
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Remaining returns how many bytes r still has, or 0 if it is unknown. A reader tells by a method Len() int, as
-// bytes.Reader does, or by Stat and Seek, as a regular file does.
+// Remaining returns the number of bytes left in r, or 0 if it is unknown. It is known if r has a method Len() int, as a
+// bytes.Reader has, or is a regular file.
 func Remaining(r io.Reader) uint64 {
 	switch r := r.(type) {
 	case interface{ Len() int }:
@@ -31,5 +31,5 @@ func Remaining(r io.Reader) uint64 {
 	return 0
 }
 
-// AsLen returns n as the result of a method Len: at most the largest int.
+// AsLen converts n to the result of a method Len, at most the largest int.
 func AsLen(n uint64) int { return int(min(n, math.MaxInt)) }

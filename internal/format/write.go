@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// ChunkBytes is the size of a write: small enough to stay in the cache from filling over checksums to copying.
+// ChunkBytes is the size of a write. The bytes stay in the cache while they are filled, checksummed and written.
 // BenchmarkEncoding of package bloom.
 const ChunkBytes = 64 << 10
 
@@ -39,8 +39,8 @@ func (h *Header) Write(w io.Writer, words []atomic.Uint64) (written int64, err e
 	return written, nil
 }
 
-// AppendWords appends the words' bytes to dst, whose capacity suffices. It loads each word atomically, because
-// keys may be added. Eight words without a bounds check between them take a third of the time.
+// AppendWords appends the bytes of the words to dst, which must have the capacity. It loads each word atomically,
+// because keys may be added. Handling eight words per bounds check takes a third of the time.
 func AppendWords(dst []byte, words []atomic.Uint64) []byte {
 	le, out := binary.LittleEndian, dst[len(dst):len(dst)+len(words)*8]
 	dst = dst[:len(dst)+len(out)]
@@ -61,7 +61,7 @@ func AppendWords(dst []byte, words []atomic.Uint64) []byte {
 	return dst
 }
 
-// A Counter counts the bytes that go through it to W.
+// A Counter writes to W and counts the bytes.
 type Counter struct {
 	W io.Writer
 	N int64

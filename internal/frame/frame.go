@@ -1,10 +1,8 @@
-// Package frame writes and reads files of several filters: numbers and filters, bound together by
-// checksums.
+// Package frame writes and reads files of numbers and several filters, with checksums of the whole.
 //
-// A filter's own checksum shows that it is whole, but not that it is the right filter in the right
-// place. So the frame's checksum covers the magic, the numbers and the checksum of each filter, in
-// their order. It skips the filters' other bytes: the CRC of bytes that end with their own CRC is the
-// same for all bytes.
+// A filter's own checksum shows that the filter is intact, but not that it is the right filter in the right place. So
+// the frame's checksum covers the magic, the numbers and the checksum of each filter, in their order. It skips the
+// other bytes of the filters: the CRC of bytes that end with their own CRC is a constant.
 package frame
 
 import (
@@ -17,7 +15,7 @@ import (
 // checksumBytes is the size of a frame's checksum, and of a filter's.
 const checksumBytes = 8
 
-// A checksum is computed as in a filter's file, but neither half covers the other.
+// A checksum is a [format.Checksum] neither half of which covers the other.
 type checksum struct{ format.Checksum }
 
 func (c checksum) append(dst []byte) []byte {
@@ -37,7 +35,7 @@ func (t *tail) add(p []byte) {
 	copy(t.bytes[checksumBytes-min(len(p), checksumBytes):], p[max(0, len(p)-checksumBytes):])
 }
 
-// Limited returns the options with a limit of bytes for one filter.
+// Limited returns opts followed by bloom.WithMaxBytes(bytes).
 func Limited(opts []bloom.Option, bytes uint64) []bloom.Option {
 	return append(opts[:len(opts):len(opts)], bloom.WithMaxBytes(bytes))
 }

@@ -18,8 +18,8 @@ type Reader struct {
 	tail tail
 }
 
-// NewReader reads the magic of a format, whose last byte is the version. It returns io.EOF at the end of the
-// stream.
+// NewReader reads the magic of a format, whose last byte is the version. At the end of the stream it returns io.EOF
+// itself.
 func NewReader(r io.Reader, magic string) (*Reader, error) {
 	got := make([]byte, len(magic))
 	if _, err := format.Full(r, got, "the header", true); err != nil {
@@ -53,7 +53,7 @@ func (r *Reader) Numbers(what string, numbers ...*uint64) error {
 	return nil
 }
 
-// Filter reads a filter.
+// Filter reads a filter. what names it in errors.
 func (r *Reader) Filter(what string, opts []bloom.Option) (*bloom.BloomFilter, error) {
 	f, err := bloom.Read((*source)(r), opts...)
 	switch {

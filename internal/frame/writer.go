@@ -7,9 +7,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A Writer writes to another one and counts bytes. After an error it does nothing more. Bytes before a
-// filter wait for the filter: if it refuses to be written, because it is not portable, nothing has been
-// written.
+// A Writer writes a file and counts the bytes. After an error it does nothing more. It keeps the bytes before a filter
+// until the filter is written: if the filter is not portable, nothing has been written.
 type Writer struct {
 	w       io.Writer
 	n       int64
@@ -26,8 +25,8 @@ func NewWriter(w io.Writer, magic string) *Writer {
 	return out
 }
 
-// Numbers writes numbers, little-endian, and the checksum of everything written so far. A file ends
-// with one.
+// Numbers writes numbers, little-endian, and the checksum of everything written so far. Each file ends with such a
+// checksum.
 func (w *Writer) Numbers(numbers ...uint64) {
 	start := len(w.pending)
 	for _, x := range numbers {
@@ -47,7 +46,7 @@ func (w *Writer) Filter(f *bloom.BloomFilter) {
 	}
 }
 
-// Result writes the bytes that wait, and returns the results of WriteTo.
+// Result writes the pending bytes. It returns the results for a method WriteTo.
 func (w *Writer) Result() (int64, error) {
 	if w.err == nil {
 		w.err = (*through)(w).flush()

@@ -2,22 +2,21 @@ package layered
 
 import "github.com/seed3447c163/bloom"
 
-// Group is how many keys of a batch are hashed together: enough for package bloom to overlap cache
-// misses.
+// Group is the number of keys that are hashed and looked up together, so that their cache misses overlap.
 const Group = 64
 
 // A Batch is a group of keys, each with its digest and its answer.
 type Batch struct {
-	Keys    int // in the group
+	Keys    int // number of keys in the group
 	Digests [Group][2]uint64
 	Found   [Group]bool
 
-	pending [Group][2]uint64 // digests of the keys that were not found yet
+	pending [Group][2]uint64 // digests of the keys that are not found yet
 	index   [Group]uint8     // of these keys in the group
-	answers [Group]bool      // of one filter to pending
+	answers [Group]bool      // of one layer for pending
 }
 
-// Hash begins a group with the first keys of a batch.
+// Hash makes the group of the first keys and hashes them.
 func (b *Batch) Hash(s bloom.Scheme, keys [][]byte) {
 	b.Keys = min(len(keys), Group)
 	for i, key := range keys[:b.Keys] {
@@ -25,8 +24,7 @@ func (b *Batch) Hash(s bloom.Scheme, keys [][]byte) {
 	}
 }
 
-// ask looks the group up in layers, the last one first. A layer is asked only for the keys that no later
-// one has.
+// ask looks up the group, in the newest layer first. It looks up a key in a layer only if no newer layer has it.
 func (b *Batch) ask(layers Layers) {
 	clear(b.Found[:b.Keys])
 	count := 0
@@ -44,11 +42,11 @@ func (b *Batch) ask(layers Layers) {
 	}
 }
 
-// InCache is the size of a filter up to which lookups one by one are faster than a batch, see BenchmarkAsk.
+// InCache is the size of a filter in bytes up to which lookups one by one are faster than a batch, see BenchmarkAsk.
 // Only tests change it.
 var InCache uint64 = 1 << 20
 
-// one is 1 for true. The compiler makes no branch of it.
+// one returns 1 for true. It compiles to code without a branch.
 func one(yes bool) int {
 	if yes {
 		return 1
@@ -56,8 +54,9 @@ func one(yes bool) int {
 	return 0
 }
 
-// AddMany adds keys by add, and stops at its first error. If the layers are larger than the cache, it calls
-// add only for keys that no layer has. It loads the layers once per group.
+// AddMany calls add for each key until add returns an error. It sets added, if not nil, and counts the true answers.
+// now returns the layers; AddMany calls it once per group. If the layers are larger than the cache, it calls add only
+// for keys that no layer has.
 func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add func(h1, h2 uint64) (bool, error)) (count int, err error) {
 	clear(added)
 	var b Batch
@@ -80,7 +79,8 @@ func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add
 	return count, nil
 }
 
-// ContainsMany looks up keys. It loads the layers once per group.
+// ContainsMany looks up keys. It sets found, if not nil, and counts the true answers. It calls now, which returns the
+// layers, once per group.
 func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers) (count int) {
 	var b Batch
 	for first := 0; first < len(keys); first += Group {
@@ -98,7 +98,7 @@ func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers
 	return count
 }
 
-// begin looks up a group of keys, or none if the layers fit the cache: lookups one by one are faster there.
+// begin looks up a group of keys if the newest layer is larger than InCache. Otherwise it sets Keys to 0.
 func (b *Batch) begin(s bloom.Scheme, keys [][]byte, layers Layers) {
 	b.Keys = 0
 	if len(layers) > 0 && layers.Newest().SizeBytes() > InCache {
@@ -107,7 +107,7 @@ func (b *Batch) begin(s bloom.Scheme, keys [][]byte, layers Layers) {
 	}
 }
 
-// Answer stores the answer to the i-th key if the caller wants it, and counts it.
+// Answer stores the answer for the i-th key unless answers is nil. It returns 1 for true.
 func Answer(yes bool, answers []bool, i int) int {
 	if answers != nil {
 		answers[i] = yes

@@ -9,12 +9,12 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered/tickets"
 )
 
-// A Growing is a list of layers that gets another one when the newest has no room, or when a generation begins.
-// Filters that do not forget have one generation, 0. Begin makes the first list; until then Load returns nil.
+// A Growing has a list of layers. It appends one when the newest is full, or when a generation begins. Filters that do
+// not forget have one generation, 0. Begin sets the first list; before, Load returns nil.
 type Growing struct {
-	Remembers int64 // how many generations before the present one are remembered
+	Remembers int64 // number of generations before the present one that are not forgotten
 
-	// Next returns the layers with one more of a generation, and without the ended ones, or an error.
+	// Next returns the layers followed by one of the generation, without those that are then forgotten, or an error.
 	Next func(now Layers, generation int64) (Layers, error)
 
 	layers  atomic.Pointer[Layers]
@@ -25,64 +25,63 @@ type Growing struct {
 // Begin sets the first layers.
 func (g *Growing) Begin(first Layers) { g.layers.Store(&first) }
 
-// Load returns the present layers, oldest first, at least one.
+// Load returns the present layers, oldest first, at least one, or nil before Begin.
 func (g *Growing) Load() *Layers { return g.layers.Load() }
 
-// Current returns the generation if the clock says generation: the newest that has begun, or a later one.
+// Current returns the present generation: the clock's, or the newest layer's if that is later.
 func (l Layers) Current(generation int64) int64 { return max(generation, l.Newest().Generation) }
 
-// Oldest returns the oldest generation that is remembered if the clock says generation.
+// Oldest returns the oldest generation that is not forgotten. generation is the clock's.
 func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 	return now.Current(generation) - g.Remembers
 }
 
 // How an add finds its one winner while layers come and go
 //
-// Two goroutines that add the same key may see different newest layers: one in the generation
-// that ends, the other in the next. The winner of a layer therefore checks that no layer was
-// added. Otherwise it looks the key up in the layers added since, and adds it to the newest.
+// Two goroutines that add the same key may see different newest layers: one in the generation that ends, the other in
+// the next. So the winner in a layer checks that no layer was added meanwhile. If one was, it looks the key up in the
+// new layers, and adds it to the newest.
 //
 // At most one winner:
-//  1. Suppose A wins in layer a and B in a later layer b. One layer has one winner.
-//  2. A saw a as the newest layer after its bits were complete. B saw b later than that.
-//  3. When B first saw a layer newer than a, it looked into a and found the key. It skips only
-//     layers that it has won itself, and A has won a. Or a was dropped, and then two winners
-//     are right.
+//  1. One layer has at most one winner. So suppose A wins in layer a and B in a later layer b.
+//  2. A's bits in a were complete when A checked that no layer was added. So b was added later.
+//  3. When B first loaded a list with a layer after a, it looked the key up in a, and found it. (B
+//     skips only layers in which it has won itself, and A has won in a.) If a had been dropped,
+//     the key was forgotten, and two winners are right.
 //
-// At least one, if none of them renews the key: let b be the newest layer to which any of them adds
-// the key. The winner of b goes no further, so no layer was added: it has won.
+// At least one winner, if no add renews the key: let b be the newest layer to which one of them adds the key. The
+// winner in b adds it to no further layer, so no layer was added: it has won.
 //
-// An add that renews a key which it has found is no winner, but adds the key to the newest layer. If it
-// has found the bits of A, whose add has not ended, A finds its bits and is no winner either. A cannot tell
-// them from the bits of a winner that looked before A's bits were complete: that would take a mark per key.
+// An add that renews a key which it has found does not win, but adds the key to the newest layer. Suppose it has found
+// the bits of A, whose add has not ended. Then A may find the renewed key in the newer layer, and does not win either.
+// A cannot tell it from the key of a winner that looked before A's bits were complete: this would take a mark per key.
 //
-// Each winner has one ticket: a ticket of a layer that it has won before is lost. Only if the newest layer
-// has no room, and there can be no other, does the winner keep that ticket and add the key without one. Then
-// the newest layer has a key more than it is for, and the key counts in the older layer.
+// Each winner has one ticket: when it takes one in a newer layer, its ticket of the older layer is lost. If the newest
+// layer is full and no other can be added, the winner keeps the old ticket and adds the key without another. Then the
+// newest layer has one key more than it is for, and the key counts in the older layer.
 //
-// An add knows one time, when it began, so it begins at most one generation, however short
-// generations are. An add that others overtake again and again takes the lock that begins layers,
-// and finishes while no layer can come.
+// An add uses the time when it began, so it begins at most one generation, however short generations are. An add during
+// which layers are added again and again takes the lock, and finishes while no layer can be added.
 //
 // steps_test.go tries every order.
 
-// patience is how often an add may be overtaken before it takes the lock.
+// patience is the number of times that an add tries before it takes the lock.
 const patience = 16
 
-// An adding is an add that is under way.
+// An adding is the state of an add.
 type adding struct {
 	h1, h2     uint64
 	renew      bool
-	generation int64         // the present one when the add began
-	looked     uint64        // layers with a smaller Serial need no further look
+	generation int64         // by the clock when the add began
+	looked     uint64        // layers with a smaller Serial are not looked at again
 	found      bool          // an add that renews has found the key in an older generation
-	ticket     *tickets.Cell // has given this add a ticket for a layer that it has won
+	ticket     *tickets.Cell // of the ticket in a layer in which this add has won; nil if none
 	won        bool
 }
 
-// Add adds a key and reports whether it is new and this call has added it. renew also adds a key that is in older
-// generations than the present one. generation is the present one by the clock. If there is no room, the call adds
-// nothing and returns an error.
+// Add adds a key and reports whether it is new and this call has added it. generation is the present one by the clock.
+// If renew is true, Add also adds a key that only older generations have. If there is no room, it adds nothing and
+// returns an error.
 func (g *Growing) Add(h1, h2 uint64, generation int64, renew bool) (bool, error) {
 	a := adding{h1: h1, h2: h2, renew: renew, generation: generation}
 	for range patience {
@@ -99,8 +98,8 @@ func (g *Growing) Add(h1, h2 uint64, generation int64, renew bool) (bool, error)
 	}
 }
 
-// try adds the key unless a layer is needed or another goroutine adds one. It reports whether it is
-// done. locked means that the caller holds growing.
+// try adds the key. It returns false to be called again: after a layer was added, by this or another goroutine. locked
+// means that the caller holds growing.
 func (g *Growing) try(a *adding, locked bool) (done bool, err error) {
 	now := g.layers.Load()
 	if l := now.Youngest(a.h1, a.h2, a.looked); l != nil && l.Generation >= g.Oldest(now, a.generation) {
@@ -135,7 +134,7 @@ func (g *Growing) try(a *adding, locked bool) (done bool, err error) {
 	return false, nil
 }
 
-// keep replaces the ticket that counts the key.
+// keep replaces the ticket of the add. The old one is lost.
 func (a *adding) keep(ticket *tickets.Cell) {
 	if a.ticket != nil {
 		a.ticket.Lose()
@@ -143,8 +142,8 @@ func (a *adding) keep(ticket *tickets.Cell) {
 	a.ticket = ticket
 }
 
-// grow adds a layer, and with it begins a generation if that has not begun, unless another goroutine has
-// added one since now was loaded. It returns an error if there can be none before a later generation.
+// grow adds a layer of the present generation, unless another goroutine has added one since now was loaded. It returns
+// an error if no layer can be added until a later generation.
 func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	if r := g.refused.Load(); r != nil && r.now == now && r.generation >= generation {
 		return r.error
@@ -159,7 +158,7 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	generation = now.Current(generation)
 	next, err := g.Next(*now, generation)
 	if err != nil {
-		// %.0w keeps the chain of err and hides its text, which %s has without the prefix.
+		// %.0w wraps err without printing its text, which %s prints without the prefix.
 		r := &refusal{fmt.Errorf("%w: %s%.0w", failure.ErrFull, failure.Text(err), err), now, generation}
 		g.refused.Store(r)
 		return r.error
@@ -170,7 +169,7 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	return nil
 }
 
-// A refusal is why layers get no other one before a later generation.
+// A refusal is the error of Next for a list of layers and a generation.
 type refusal struct {
 	error
 	now        *Layers

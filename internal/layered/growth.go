@@ -10,24 +10,22 @@ import (
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
-// Rate returns the rate of layer i of a filter that grows: p/((i+1)(i+2)). The rates of any number of
+// Rate returns the false-positive rate for layer i of a filter that grows: p/((i+1)(i+2)). The rates of any number of
 // layers sum to less than p.
 //
-// Almeida, Baquero, Preguiça & Hutchison 2007, "Scalable Bloom Filters", IPL 101(6), advise a
-// geometric series of rates. This one tightens more and more slowly: the first four layers take
-// up to 0.8 bits per key more than with the ratio 0.5, from the fifth on they take less, the
-// eleventh 5.7 bits less.
+// Almeida, Baquero, Preguiça & Hutchison 2007, "Scalable Bloom Filters", IPL 101(6), advise a geometric series of
+// rates. With this series, the first four layers take up to 0.8 bits per key more than with the ratio 0.5. Later layers
+// take less, the eleventh 5.7 bits per key less.
 func Rate(p float64, i int) float64 { return p / (float64(i+1) * float64(i+2)) }
 
-// PromisedBits is the size of a layer, in bits, from which on CheckGrowth does not check it.
+// PromisedBits is the size of the largest layer, in bits, that CheckGrowth checks.
 const PromisedBits = 1 << 40
 
 // A Plan returns the number of keys and the rate of layer i.
 type Plan func(i int) (keys uint64, rate float64, err error)
 
-// CheckGrowth returns an error if the strategy or the hash does not support the layers from 0 to last of a filter
-// for n keys at rate p. Layers of PromisedBits or more are not checked. Rates fall and numbers of keys rise from
-// layer to layer, so CheckGrowth tries only the last layer.
+// CheckGrowth returns an error if the strategy or the hash does not support layers 0 to last of a filter for n keys at
+// rate p. It tries only the last layer of at most PromisedBits, which has the lowest rate and the most keys.
 func CheckGrowth(plan Plan, last int, n uint64, p float64, opts []bloom.Option) error {
 	for i := last; i > 0; i-- {
 		keys, rate, err := plan(i)
@@ -42,7 +40,7 @@ func CheckGrowth(plan Plan, last int, n uint64, p float64, opts []bloom.Option) 
 	return nil
 }
 
-// Limit returns how many bytes all layers may take.
+// Limit returns the largest number of bytes that all layers together may take.
 func Limit(opts []bloom.Option) uint64 { return min(bloom.MaxBytes(opts...), memory.Limit()) }
 
 // NewLayer returns the empty filter of a layer. The error wraps bloom.ErrTooLarge if it would take more than

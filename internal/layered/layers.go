@@ -1,5 +1,5 @@
-// Package layered is shared by filters made of several plain filters: layers with tickets, batches of
-// lookups, statistics, and a layer's part of a file.
+// Package layered has what filters of several layers share: layers with tickets, batches, statistics, and a layer's
+// part of a file.
 package layered
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered/tickets"
 )
 
-// A Layer is one of the filters. It has a ticket for each key that it is sized for.
+// A Layer is a filter and a ticket for each key that it is sized for.
 type Layer struct {
 	*bloom.BloomFilter
 	Tickets    *tickets.Box
@@ -19,8 +19,8 @@ type Layer struct {
 	Serial     uint64 // layers are numbered from 0 in the order in which they are added
 }
 
-// Add adds a key and reports whether the call has won in this layer. A ticket is given back if the call
-// has not won. If a custom strategy panics, the ticket stays taken.
+// Add adds a key and reports whether the call has won in this layer. If it has not won, it gives the ticket back. If a
+// custom strategy panics, the ticket stays taken.
 func (l *Layer) Add(h1, h2 uint64, ticket *tickets.Cell) (won bool) {
 	won = l.AddDigest(h1, h2)
 	if ticket != nil && !won {
@@ -35,8 +35,7 @@ type Layers []Layer
 // Newest returns the layer that keys are added to.
 func (l Layers) Newest() *Layer { return &l[len(l)-1] }
 
-// Youngest returns the newest layer that has the key, and nil if none has it. Layers with a
-// smaller serial number are not asked.
+// Youngest returns the newest layer that has the key, or nil. It does not look at layers with a smaller Serial.
 func (l Layers) Youngest(h1, h2, serial uint64) *Layer {
 	for i := len(l) - 1; i >= 0 && l[i].Serial >= serial; i-- {
 		if l[i].ContainsDigest(h1, h2) {
@@ -46,8 +45,8 @@ func (l Layers) Youngest(h1, h2, serial uint64) *Layer {
 	return nil
 }
 
-// Append returns the layers followed by one for f, which has that many keys and takes left more. It changes
-// no layers that have been published, but must not be called twice for the same ones.
+// Append returns the layers followed by one of f, which has the given number of keys and room for left more. It may
+// reuse the array of l beyond its end, so it must not be called twice for the same layers.
 func (l Layers) Append(f *bloom.BloomFilter, generation int64, keys, left uint64) Layers {
 	next := Layer{BloomFilter: f, Tickets: tickets.New(keys, left, f.Params().M), Generation: generation}
 	if len(l) > 0 {
@@ -56,17 +55,16 @@ func (l Layers) Append(f *bloom.BloomFilter, generation int64, keys, left uint64
 	return append(l, next)
 }
 
-// Write writes a layer: its filter, then the numbers, how many keys it has, and how many more it takes. The
-// bits come first: a key in the bits has its ticket, so the copy never takes too many keys.
+// Write writes a layer: its filter, the numbers, the number of its keys, and its room for more. The bits are read
+// before the tickets: each key in the bits has taken its ticket, so the copy does not exceed its room.
 func (l *Layer) Write(out *frame.Writer, numbers ...uint64) {
 	out.Filter(l.BloomFilter)
 	keys, left := l.Tickets.Count()
 	out.Numbers(append(numbers, keys, left)...)
 }
 
-// Read reads the layer that follows these ones: its filter, the numbers, how many keys it has, and how many
-// more it takes. rate returns the rate that a layer with these numbers must have, and for how many keys
-// it must be, or 0 for any number.
+// Read reads the layer that follows l: its filter, the numbers, the number of its keys, and its room for more. plan
+// returns the n and the rate that a layer with these numbers must have; n = 0 means any.
 func (l Layers) Read(in *frame.Reader, opts []bloom.Option, plan func() (uint64, float64, error), numbers ...*uint64) (f *bloom.BloomFilter, keys, left uint64, err error) {
 	if f, err = in.Filter("the filter", opts); err != nil {
 		return nil, 0, 0, err
@@ -89,7 +87,7 @@ func (l Layers) Read(in *frame.Reader, opts []bloom.Option, plan func() (uint64,
 	return f, keys, left, err
 }
 
-// SizeBytes returns the memory of the bits.
+// SizeBytes returns the number of bytes that the bits of all layers take.
 func (l Layers) SizeBytes() (sum uint64) {
 	for i := range l {
 		sum += l[i].SizeBytes()
@@ -97,7 +95,7 @@ func (l Layers) SizeBytes() (sum uint64) {
 	return sum
 }
 
-// Keys returns how many keys have been added.
+// Keys returns the number of keys in all layers.
 func (l Layers) Keys() (sum uint64) {
 	for i := range l {
 		keys, _ := l[i].Tickets.Count()
@@ -106,8 +104,7 @@ func (l Layers) Keys() (sum uint64) {
 	return sum
 }
 
-// Stats returns the numbers of all layers together: N is the sum of their n, K belongs to the
-// newest, EstimatedCount is Keys.
+// Stats describes all layers together. N is the sum of their n, K that of the newest, and EstimatedCount is Keys.
 func (l Layers) Stats() (s bloom.Stats) {
 	right := 1.0
 	for i := range l {
@@ -121,7 +118,7 @@ func (l Layers) Stats() (s bloom.Stats) {
 	return s
 }
 
-// Total adds the bits of one more filter to the sum, which gets its K and its names.
+// Total adds the bits of one more filter to sum, and sets K and the names to those of this filter.
 func Total(sum *bloom.Stats, of bloom.Stats) {
 	sum.K, sum.Strategy, sum.Hash = of.K, of.Strategy, of.Hash
 	sum.M += of.M
@@ -138,7 +135,7 @@ func CheckStrategy(s bloom.Scheme, kind error) error {
 	return failure.Errorf(kind, "strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", s.Strategy())
 }
 
-// SameHash reports whether both filters hash keys alike.
+// SameHash reports whether both filters have the same hash and seed.
 func SameHash(a, b *bloom.BloomFilter) bool {
 	s, t := a.Scheme(), b.Scheme()
 	return s.Hash() == t.Hash() && s.Seed() == t.Seed()

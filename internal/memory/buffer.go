@@ -6,15 +6,14 @@ import (
 	"sync"
 )
 
-// A Buffer has room for the copy of a key, for a function that the caller gave to the library. It is on the heap. So
-// a function that keeps its key, which it must not, later reads the bytes of other keys, and never a stack or freed
-// memory.
+// A Buffer has room for the copy of a key, for a function of the library's caller. It is on the heap. A function that
+// wrongly keeps the key later reads bytes of other keys, but never a stack or freed memory.
 type Buffer struct{ room []byte }
 
-// mostPooled is the largest key whose copy is in memory that is used again.
+// mostPooled is the length of the longest key that is copied into a Buffer.
 const mostPooled = 64 << 10
 
-// Copy returns a copy of a key. It is valid until the next Copy. A key above 64 KiB gets memory of its own, so that
+// Copy returns a copy of a key, which is valid until the next Copy. A copy of more than 64 KiB is allocated, so that
 // one long key does not leave a large Buffer.
 func (b *Buffer) Copy(key []byte) []byte {
 	n := len(key)
@@ -29,10 +28,10 @@ func (b *Buffer) Copy(key []byte) []byte {
 	return copied
 }
 
-// GetBuffer returns a Buffer that no other call has.
+// GetBuffer returns a Buffer for the caller alone, until Free.
 func GetBuffer() *Buffer { return buffers.Get().(*Buffer) }
 
-// Free gives the Buffer back.
+// Free returns the Buffer to the pool.
 func (b *Buffer) Free() { buffers.Put(b) }
 
 var buffers = sync.Pool{New: func() any { return new(Buffer) }}

@@ -11,12 +11,12 @@ import (
 	"unsafe"
 )
 
-// collapse is Linux' MADV_COLLAPSE. Package syscall has no name for it, and golang.org/x/sys/unix, which has, adds 90
-// kB to every program with a filter.
+// collapse is Linux's MADV_COLLAPSE. Package syscall does not define it, and golang.org/x/sys/unix would add 90 kB to
+// every program with a filter.
 const collapse = 25
 
-// HugePages asks the kernel to move the words to huge pages once, as far as they fill whole ones. It sets no flag that
-// stays, and others may use the words meanwhile.
+// HugePages asks the kernel once to move the words to huge pages, as far as they fill whole ones. It sets no lasting
+// flag. Other goroutines may use the words meanwhile.
 func HugePages(w []atomic.Uint64) error {
 	text, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package memory has what the packages of this module do with memory: how much the machine has, arrays of
-// words, views and copies of keys, and lines of the cache that will be needed soon.
+// Package memory has the operations on memory that packages of this module share: the machine's limit, arrays of words,
+// copies of keys, huge pages and prefetching.
 package memory
 
 import "math"
 
-// Limit returns the largest size of an array in bytes: the machine's memory, and what an int can count.
+// Limit returns the largest size of an array in bytes: the machine's memory, at most the largest int.
 func Limit() uint64 {
 	limit := uint64(math.MaxInt)
 	if total, ok := Physical(); ok {

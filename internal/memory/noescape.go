@@ -2,12 +2,12 @@ package memory
 
 import "unsafe"
 
-// NoEscape returns the same slice, hidden from the compiler's escape analysis, for the argument of a call of a
-// function of this module and nothing else. The result must not outlive the variable, because the compiler
-// does not see that the variable is in use.
+// NoEscape returns the same slice, hidden from the compiler's escape analysis. Use the result only as the argument of a
+// call of a function of this module. It must not outlive s, because the compiler does not see that the memory is in
+// use.
 //
-// The compiler assumes that a function called through a variable keeps its arguments. So it would move the
-// key, a buffer on the stack of the caller of Add, to the heap at each call.
+// The compiler assumes that a function called through a variable keeps its arguments. So without NoEscape, a key on the
+// stack of the caller of Add would move to the heap.
 //
 // Why this is safe:
 //
@@ -18,12 +18,12 @@ import "unsafe"
 //     (isShrinkStackSafe in the runtime).
 //  4. The target is in the frame of a function that waits for the call to return.
 //
-// hide must call nothing, hence its directives: inlined, it would be in a frame that calls, and checks of the
-// stack's size, of -race and of -d=checkptr are calls. unsafe.Slice stands outside because on 32-bit ARM its
-// multiplication is a call. TestStackMovesInTheCall of package bloom.
+// hide must call nothing, hence its directives: inlined, it would be in a frame that calls, and the checks of the
+// stack's size, of -race and of -d=checkptr are calls. NoEscape calls unsafe.Slice, whose multiplication is a call on
+// 32-bit ARM. TestStackMovesInTheCall of package bloom.
 //
-// A function that keeps the slice would have a pointer into a reused stack. So this is for functions of this
-// module only, which keep nothing. A function of the caller gets a copy in a [Buffer], unless it is [Own].
+// A function that keeps the slice would have a pointer into a reused stack. So NoEscape is only for functions of this
+// module, which keep nothing. A function of the library's caller gets a copy in a [Buffer].
 func NoEscape[E any](s []E) []E {
 	return unsafe.Slice((*E)(hide(unsafe.Pointer(unsafe.SliceData(s)))), cap(s))[:len(s)]
 }

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Own says that a function of this module does not keep the key that it gets: it needs no copy in a [Buffer].
+// Own marks f as a function of this module that does not keep its key, so that it gets the key itself and not a copy in
+// a [Buffer].
 func Own[F any](f F) F {
 	own.Store(reflect.ValueOf(f).Pointer(), nil)
 	return f
@@ -17,4 +18,4 @@ func IsOwn(f any) bool {
 	return ok
 }
 
-var own sync.Map // of the addresses of their code
+var own sync.Map // keys are addresses of code

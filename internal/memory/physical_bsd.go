@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Physical returns the bytes of memory that the machine has.
+// Physical returns the machine's memory in bytes.
 func Physical() (total uint64, ok bool) {
 	name := "hw.physmem"
 	switch runtime.GOOS {

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// Physical returns the bytes of memory that the machine has, or its container or ulimit -v if they allow less. The
-// runtime answers a request for more with a fatal error, or the kernel kills the process; no caller could handle
-// either.
+// Physical returns the machine's memory in bytes, or the limit of its container or of ulimit -v if it is lower. Beyond
+// it, the runtime ends the process with a fatal error or the kernel kills it; a caller can handle neither.
 func Physical() (total uint64, ok bool) {
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) != nil {
@@ -19,11 +18,11 @@ func Physical() (total uint64, ok bool) {
 	return min(uint64(info.Totalram)*uint64(info.Unit), container(), addressSpace()), true
 }
 
-// container returns the memory limit of the process's control groups. It looks once.
+// container returns the memory limit of the process's control groups. It reads them once.
 var container = sync.OnceValue(func() uint64 { return smallest("/sys/fs/cgroup", contents("/proc/self/cgroup")) })
 
-// addressSpace returns what ulimit -v leaves to an array above 64 MiB, for which the runtime's heap has no room at
-// first. It looks once, when the process has no such array yet.
+// addressSpace returns the part of ulimit -v that is not yet in use, at least 64 MiB. It computes it once, before the
+// first large array.
 var addressSpace = sync.OnceValue(func() uint64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil || limit.Cur == math.MaxUint64 {
@@ -33,8 +32,8 @@ var addressSpace = sync.OnceValue(func() uint64 {
 	return max(64<<20, limit.Cur-min(limit.Cur, pages*uint64(os.Getpagesize())))
 })
 
-// smallest returns the smallest memory limit of the groups in a /proc/self/cgroup and of their
-// parents, as far as they are visible below root.
+// smallest returns the smallest memory limit of groups, the content of /proc/self/cgroup, and of their parents, as far
+// as they are visible below root.
 func smallest(root, groups string) (limit uint64) {
 	limit = math.MaxUint64
 	for groups != "" {
@@ -74,7 +73,7 @@ func number(text string) (n uint64, ok bool) {
 	return n, ok
 }
 
-// contents returns what a file contains, or "" if it cannot be read.
+// contents returns the content of a file, or "" if it cannot be read.
 func contents(name string) string {
 	text, _ := os.ReadFile(name)
 	return string(text)

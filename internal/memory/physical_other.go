@@ -2,5 +2,5 @@
 
 package memory
 
-// Physical is unknown: Go has no call for it on these systems.
+// Physical returns false: the memory of these systems is not known.
 func Physical() (total uint64, ok bool) { return 0, false }

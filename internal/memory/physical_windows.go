@@ -15,7 +15,7 @@ type memoryStatus struct {
 	_                    [5]uint64 // page file, address space
 }
 
-// Physical returns the bytes of memory that the machine has.
+// Physical returns the machine's memory in bytes.
 func Physical() (total uint64, ok bool) {
 	var status memoryStatus
 	status.length = uint32(unsafe.Sizeof(status))

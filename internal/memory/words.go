@@ -25,8 +25,8 @@ func CheckWords(n uint64) error {
 	return nil
 }
 
-// TryWords is MakeWords without a panic for a length that the runtime refuses: some platforms allow less than their
-// int or their memory would.
+// TryWords is MakeWords with an error instead of a panic for a length that the runtime refuses: some platforms allow
+// less than their memory or an int.
 func TryWords(n uint64) (w []atomic.Uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -36,13 +36,12 @@ func TryWords(n uint64) (w []atomic.Uint64, err error) {
 	return MakeWords(n), nil
 }
 
-// MakeWords returns n words, in ordinary memory of the heap. The library does not ask the system for huge
-// pages, because the heap would keep them after the filter. An array of whole cache lines begins at a line,
-// because all size classes of the runtime that it can have are multiples of 64 bytes. So each block of Blocked
-// is one line. TestBlocksAreCacheLines.
+// MakeWords returns n words on the heap, all zero. It does not advise the system to use huge pages, because the advice
+// would outlast the filter. An array of whole cache lines begins at a line, because the runtime's size classes for such
+// arrays are multiples of 64 bytes. So each block of Blocked is one line. TestBlocksAreCacheLines.
 func MakeWords(n uint64) []atomic.Uint64 { return make([]atomic.Uint64, n) }
 
-// BytesOfWords views words as memory while no other goroutine has them.
+// BytesOfWords returns the memory of w as bytes. No other goroutine may use w meanwhile.
 func BytesOfWords(w []atomic.Uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), len(w)*8)
 }

@@ -2,8 +2,8 @@ package probe
 
 import "math/bits"
 
-// BlockWords is the number of words of a block. In this file y is h2 xor Xor, and z the number of words that
-// a key uses.
+// BlockWords is the number of words of a block. In this file, as in the documentation of bloom.Blocked, y is h2 xor
+// Xor, and z is the number of words that have bits of a key.
 const BlockWords = 8
 
 // Words returns z for filters with k bits per key.
@@ -17,14 +17,14 @@ func Words(k int) int {
 	return 2
 }
 
-// Next returns r_t, for t > 0: the bits of eight more probes.
+// Next returns r_t, t > 0, which selects eight more bits.
 func Next(y uint64, t int) uint64 {
 	hi, lo := bits.Mul64(y^uint64(t)*Xor, Mul)
 	return hi ^ lo
 }
 
-// Blocked returns the word of probe i in the block, and a number whose low 6 bits select the bit. It is the
-// definition; kernels are faster.
+// Blocked returns the word of a key's bit i in the block, and a number whose low 6 bits select the bit in the word.
+// Kernels compute the same faster.
 func Blocked(y uint64, i, z int) (word int, r uint64) {
 	group, r := i%z, y
 	if t := i / 8; t > 0 {
@@ -33,7 +33,7 @@ func Blocked(y uint64, i, z int) (word int, r uint64) {
 	return group*BlockWords/z + inGroup(y, group, z), r >> (i % 8 * 6)
 }
 
-// inGroup returns the word that a key uses among the 8/z words of a group.
+// inGroup returns which of the 8/z words of a group has bits of the key.
 func inGroup(y uint64, group, z int) int {
 	switch z {
 	case 2:
@@ -44,7 +44,7 @@ func inGroup(y uint64, group, z int) int {
 	return 0
 }
 
-// Set2 and Set4 set bits in copies of words. They inline; a test holds them to that.
+// Set2 and Set4 return words with one more bit set in each. They inline; a test checks that.
 
 func Set2(w0, w1, a, b uint64) (m0, m1 uint64) { return w0 | Bit(a), w1 | Bit(b) }
 

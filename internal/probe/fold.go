@@ -8,10 +8,10 @@ import (
 
 // How bits are folded
 //
-// A strategy that maps a uniform x to the position floor(x·m) maps it to floor(position/f) of
-// m/f bits, for every f that divides m: bit j of the smaller filter is the OR of the f
-// bits jf to jf+f-1. A strategy that chooses a block so, and leaves the bits within it where they are,
-// has as block j the OR of f neighbouring blocks.
+// Let f divide m. A strategy that maps a uniform x, 0 <= x < 1, to the position floor(x·m) maps it to floor(position/f)
+// in a filter of m/f bits: bit j of the smaller filter is the OR of the bits j·f to j·f+f-1. If a strategy selects
+// blocks in this way, and the bits within a block do not depend on m, block j of the smaller filter is the OR of the
+// blocks j·f to j·f+f-1.
 
 // Primes returns the prime factors of x > 0, the largest first.
 func Primes(x uint64) (all []uint64) {
@@ -39,7 +39,7 @@ func FoldBlocks(to, from []atomic.Uint64, factor, words int) {
 	}
 }
 
-// FoldBits merges factor neighbouring bits into an empty array.
+// FoldBits merges factor neighbouring bits. to must be empty.
 func FoldBits(to, from []atomic.Uint64, factor uint64) {
 	if factor == 2 {
 		for i := range to {
@@ -51,7 +51,7 @@ func FoldBits(to, from []atomic.Uint64, factor uint64) {
 		}
 		return
 	}
-	word, j, end := uint64(0), uint64(0), factor // bit j of the result is the OR of the bits up to end
+	word, j, end := uint64(0), uint64(0), factor // bit j of to is the OR of factor bits of from, before bit end
 	for i := uint64(0); i < uint64(len(from)); i++ {
 		for w := from[i].Load(); w != 0; {
 			for at := i*64 + uint64(bits.TrailingZeros64(w)); at >= end; end += factor {
@@ -71,7 +71,7 @@ func FoldBits(to, from []atomic.Uint64, factor uint64) {
 	to[j/64].Store(word)
 }
 
-// evenBits returns 32 bits: bit i is set if bit 2i or bit 2i+1 of w is.
+// evenBits returns a number of 32 bits, of which bit i is set if bit 2i or bit 2i+1 of w is.
 func evenBits(w uint64) uint64 {
 	w = (w | w>>1) & 0x5555555555555555
 	w = (w | w>>1) & 0x3333333333333333

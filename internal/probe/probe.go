@@ -1,5 +1,5 @@
-// Package probe computes a key's bits from its digest, for filters of atomic words and filters of bytes. The
-// documentation of the strategies in package bloom is the specification, and never changes.
+// Package probe computes a key's bits from its digest, for packages bloom and view. The documentation of the strategies
+// in package bloom is the specification, and never changes.
 package probe
 
 import "math/bits"
@@ -8,7 +8,7 @@ import "math/bits"
 // of the congruential sequence needs.
 const (
 	Mul = 0xd1342543de82ef95
-	Xor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: any number without a pattern
+	Xor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio; any number without a pattern would do
 )
 
 // Reduce maps a uniform x to [0, m) by multiplication, as m·(x / 2^64).
@@ -19,21 +19,20 @@ func Reduce(x, m uint64) uint64 {
 	return hi
 }
 
-// Bit returns the bit that the low 6 bits of r select.
+// Bit returns a word with one bit set, which the low 6 bits of r select.
 func Bit(r uint64) uint64 { return 1 << (r & 63) }
 
 // MurmurStart returns the initial value of both halves of Murmur3 x64-128 for a seed: 0 for seed 0,
 // which is plain Murmur3, otherwise seed·Xor mod 2^64 with the highest bit set.
 //
-// Murmur3 xors the key's length into both halves, adds each half to the other, and mixes them. For keys of
-// 1 to 8 bytes, and of 9 to 15 bytes with zeros from the 9th byte on, one half is start xor length. If that
-// were 0, the digest would be (2x, 3x) of one x, and the bits of a key would follow from its block. It is
-// never 0: a start of 0 differs from every length except 0, and all other starts are at least 2^63, more
-// than any length. With a start equal to the seed, Blocked had 24 to 35 times its rate for keys as long as
-// the seed.
+// At its end, Murmur3 xors the key's length into both halves, adds each half to the other, and mixes them. For keys of
+// 1 to 8 bytes, and of 9 to 15 bytes with zeros from the 9th byte on, one half is then start xor length. If that were
+// 0, the digest would be (2x, 3x) for some x, and the bits of a key would depend only on its block. It is never 0: a
+// start of 0 differs from every length except 0, and all other starts are at least 2^63, more than any length. With a
+// start equal to the seed, the rate of Blocked was 24 to 35 times as high for keys whose length equals the seed.
 //
-// The product keeps starts apart: the starts of s and s+i differ for 0 < i < 2^63, so
-// SeededHashing has k different hashes. Seeds that differ in the highest bit only are equal.
+// The starts of seeds s and s+i differ for 0 < i < 2^63, so SeededHashing has k different hashes. Seeds that differ
+// only in the highest bit have the same start.
 func MurmurStart(seed uint64) uint64 {
 	if seed == 0 {
 		return 0
@@ -41,16 +40,16 @@ func MurmurStart(seed uint64) uint64 {
 	return seed*Xor | 1<<63
 }
 
-// Widen makes the second half of a digest from a first half of 64 good bits:
+// Widen computes the second half of a digest from the first, if that is a hash of 64 bits:
 //
 //	x = (h1 xor 0x9e3779b97f4a7c15)·0x9e3779b185ebca87  mod 2^64
 //	h2 = x xor x>>32
 //
-// The high half of the product depends on nearly all bits of h1, its low half on the low ones alone. The shift combines
-// both, so that h2 looks random among keys whose h1 agree in the bits that a strategy takes from it. A rotation is not
-// enough: a strategy that takes the low bits of h1 and the high bits of h2 has 1.2 times its rate. Not every multiplier
-// is good: TestMapHashRateWithinABlock of package bloom. The multiplier differs from DoubleHashing's, whose second
-// position would otherwise follow from the first.
+// The high half of the product depends on nearly all bits of h1, its low half only on the low bits. The shift combines
+// both: among keys whose h1 have some bits in common, such as those that select a block, h2 still looks random. A
+// rotation instead of the shift does not suffice: a strategy that uses the low bits of h1 and the high bits of h2 then
+// has 1.2 times its rate. Not every multiplier is good: TestMapHashRateWithinABlock of package bloom. It differs from
+// the multiplier of DoubleHashing. Otherwise the second position would depend on the first.
 func Widen(h1 uint64) uint64 {
 	x := (h1 ^ Xor) * 0x9e3779b185ebca87
 	return x ^ x>>32

@@ -14,11 +14,11 @@ const (
 
 var salts = [...]uint32{salt0, salt1, salt2, salt3, salt4, salt5, salt6, salt7}
 
-// SplitBlock returns a key's block. It is less than the number of blocks if that is below 2^32: kernels rely on
-// that instead of bounds checks.
+// SplitBlock returns a key's block. If blocks is below 2^32, the result is less than blocks; kernels need no bounds
+// checks because of that.
 func SplitBlock(h1, blocks uint64) uint64 { return h1 >> 32 * blocks >> 32 }
 
-// SplitBit returns a key's bit in lane i, of the 256 bits of its block.
+// SplitBit returns the number of a key's bit in lane i, among the 256 bits of the block.
 func SplitBit(h1 uint64, i int) uint64 { return uint64(i)*32 + uint64(uint32(h1)*salts[i]>>27) }
 
 // SplitMasks returns a key's bits in the four words of its block.

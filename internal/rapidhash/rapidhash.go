@@ -21,8 +21,7 @@ OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
 SOFTWARE.
 */
 
-// Package rapidhash translates rapidhash V3 into Go. The functions for short keys are inlined, which
-// those of another module cannot be.
+// Package rapidhash is rapidhash V3, translated into Go. Its functions for short keys inline into lookups.
 package rapidhash
 
 import (
@@ -41,7 +40,7 @@ const (
 	secret7 = 0xaaaaaaaaaaaaaaaa
 )
 
-// Start returns the state that a seed stands for: what the others begin with.
+// Start returns the initial state for a seed.
 func Start(seed uint64) uint64 { return seed ^ fold(seed^secret2, secret1) }
 
 // Sum returns the hash of a key.
@@ -61,12 +60,11 @@ func Sum(state uint64, key []byte) uint64 {
 	return end(0, 0, state, 0)
 }
 
-// Inlines reports whether Tail(Head(state, key), key) is Sum for a key of n bytes. The
-// compiler inlines these three functions but not Sum: a lookup in SplitBlock
-// takes 0.4 ns less, and an add of a present key 0.8 ns.
+// Inlines reports whether Tail(Head(state, key), key) equals Sum(state, key) for a key of n bytes. The compiler inlines
+// these three functions but not Sum, which saves 0.4 ns per lookup in SplitBlock and 0.8 ns per add of a present key.
 func Inlines(n int) bool { return n > 16 && n <= 48 }
 
-// Head takes all but the last 16 bytes into the state, see [Inlines].
+// Head absorbs all but the last 16 bytes, see [Inlines].
 func Head(state uint64, key []byte) uint64 {
 	for ; len(key) > 16; key = key[16:] {
 		state = absorb(state, key, secret2)
@@ -74,7 +72,7 @@ func Head(state uint64, key []byte) uint64 {
 	return state
 }
 
-// Tail makes the hash of what Head has returned.
+// Tail returns the hash, from the result of Head.
 func Tail(state uint64, key []byte) uint64 {
 	last := key[len(key)-16:]
 	return end(binary.LittleEndian.Uint64(last)^uint64(len(key)), binary.LittleEndian.Uint64(last[8:]), state, len(key))
@@ -119,12 +117,12 @@ func sumLong(state uint64, key []byte) uint64 {
 	return end(binary.LittleEndian.Uint64(last)^uint64(len(rest)), binary.LittleEndian.Uint64(last[8:]), state, len(rest))
 }
 
-// absorb takes 16 bytes into the state.
+// absorb returns the state after 16 more bytes.
 func absorb(state uint64, key []byte, secret uint64) uint64 {
 	return fold(binary.LittleEndian.Uint64(key)^secret, binary.LittleEndian.Uint64(key[8:])^state)
 }
 
-// end makes the hash of the state and the last bytes.
+// end returns the hash, from the state and the last bytes.
 func end(a, b, state uint64, n int) uint64 {
 	hi, lo := bits.Mul64(a^secret1, b^state)
 	return fold(lo^secret7, hi^secret1^uint64(n))

@@ -9,10 +9,9 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate/floats"
 )
 
-// The rate of filters whose keys choose a block at random, and all their bits in it. The number of keys in a
-// block is binomial, and crowded blocks have by far the most false positives. The classical formula, which
-// knows only the average, is too low: by a factor of 1.7 at p = 1 % and of 30 at 1e-6, for the block of
-// [Blocked].
+// The rate of filters in which all bits of a key are in one block, chosen at random. The number of keys in a block is
+// binomial, and crowded blocks have by far the most false positives. The classical formula, which uses only the mean,
+// is too low: with [Blocked], by a factor of 1.7 at p = 1 % and of 30 at 1e-6.
 //
 // Source for the mixture over the keys of a block: Putze, Sanders & Singler 2009,
 // "Cache-, hash- and space-efficient Bloom filters", section 2.
@@ -34,8 +33,8 @@ func Blocked(blocks uint64, k, z int, n uint64) float64 {
 // SplitBlock returns the expected rate of n keys in fewer than 2^32 blocks of 256 bits, each of 8 words of 32
 // bits. A key sets one bit in each word of its block.
 //
-// A key selects its block by 32 bits: q = floor(2^32/blocks) of their 2^32 values select a block, or q+1. With
-// many blocks that matters: blocks with q+1 values get more keys and more lookups.
+// A key selects its block by 32 bits. Each block is selected by q = floor(2^32/blocks) of their values, or by q+1.
+// Blocks with q+1 values get more keys and more lookups, which matters with many blocks.
 //
 // Source: Apple 2020, "Split block Bloom filters", arXiv:2101.01719.
 func SplitBlock(blocks, n uint64) float64 {
@@ -45,16 +44,15 @@ func SplitBlock(blocks, n uint64) float64 {
 	if more == 0 {
 		return rate
 	}
-	share := float64(float64(more) * float64(q+1) / values) // of keys that select a block with q+1
+	share := float64(float64(more) * float64(q+1) / values) // of keys whose block has q+1 values
 	return float64(share*mixture(values/float64(q+1)-1, n, splitHits)) + float64((1-share)*rate)
 }
 
-// mixture returns the mean rate of a block whose number of keys is binomial(n, 1/(1+others)), to a relative
-// error of 1e-9: others is how much likelier a key is in another block, the number of other blocks if all are
-// equal.
+// mixture returns the mean rate of a block whose number of keys is binomial(n, 1/(1+others)), to a relative error of
+// 1e-9. With equal blocks, others is the number of other blocks.
 //
-// hits returns a table of at least i elements, or one that ends with 1. Element i is the probability that i
-// keys in a block cover the bits of another key. It rises with i, and is 1 beyond the table.
+// hits returns a table of at least i elements, or one that ends with 1. Element i is the probability that i keys in a
+// block cover the bits of another key. It rises with i. Beyond a table that ends with 1, it is 1.
 func mixture(others float64, n uint64, hits func(i int) []float64) float64 {
 	if n == 0 {
 		return at(hits(1), 0)
@@ -66,7 +64,7 @@ func mixture(others float64, n uint64, hits func(i int) []float64) float64 {
 	if others == 0 {
 		return at(hits(int(n)+1), int(n))
 	}
-	// Start at the most likely number of keys, with weight 1, and go to both sides by the ratio of neighbours.
+	// Start at the most likely number of keys with weight 1. Compute the weights on both sides by ratios of neighbours.
 	keys := float64(n)
 	mode := int(mean * (1 + 1/keys))
 	table := hits(mode + 1)
@@ -105,26 +103,26 @@ func at(table []float64, i int) float64 {
 	return 1
 }
 
-// BlockedZeroLog returns the logarithm of the probability that a key does not set a given bit
-// of [Blocked]. The key chooses the bit's word with probability 64z/m, and then
-// misses the bit with each of g = k/z balls:
+// BlockedZeroLog returns the logarithm of the probability that a key does not set a given bit of [Blocked]. The key has
+// bits in the bit's word with probability 64z/m. Then each of the g = k/z bits in this word differs from the given bit
+// with probability 63/64:
 //
 //	ln(1 - 64z/m · (1 - (63/64)^g))
 func BlockedZeroLog(m uint64, k, z int) float64 {
 	return floats.Log1p(wordBits * float64(z) / float64(m) * floats.Expm1(float64(k/z)*floats.Log1p(-1.0/wordBits)))
 }
 
-// A blockTable is the table of one z and g, and the state to extend it. It is never changed.
+// A blockTable is a table for mixture, for one z and g, and the state to extend it. It is never changed.
 type blockTable struct {
 	hit   []float64
-	cover [maxBlockK + 1]float64 // cover[r]: len(hit) keys cover r given bits of one word of a group
+	cover [maxBlockK + 1]float64 // cover[r] is the probability that len(hit) keys cover r given bits of one word of a group
 }
 
-// blockTables are by log2 z and by g. All of them together would have 1.1 MB.
+// blockTables is indexed by log2 z and by g. All tables together would have 1.1 MB.
 var blockTables [4][maxBlockK + 1]atomic.Pointer[blockTable]
 
-// blockHits are the hits of z groups with g = k/z bits in each. The groups are alike and, given the number of
-// keys, independent, so a hit is the probability for one group to the power of z.
+// blockHits computes the tables of z groups with g = k/z bits in each. The groups are alike and, given the number of
+// keys, independent. So an element is the probability for one group to the power of z.
 type blockHits struct{ g, z int }
 
 func hitsOf(k, z int) blockHits { return blockHits{k / z, z} }
@@ -136,7 +134,7 @@ func (h blockHits) upTo(i int) []float64 {
 		return t.hit
 	}
 	t = h.extend(t, i+i/2+16)
-	place.Store(t) // any of several concurrent tables is right
+	place.Store(t) // concurrent calls may store different tables, which are all right
 	return t.hit
 }
 
@@ -155,7 +153,7 @@ func (h blockHits) extend(old *blockTable, length int) *blockTable {
 		for r, prob := range probe {
 			hit += float64(prob * t.cover[r])
 		}
-		if hit > 1-1e-12 { // rounding may keep it from 1
+		if hit > 1-1e-12 { // by rounding, it may never be 1
 			t.hit = slices.Clone(append(t.hit, 1)) // without spare capacity
 			break
 		}
@@ -165,8 +163,8 @@ func (h blockHits) extend(old *blockTable, length int) *blockTable {
 	return t
 }
 
-// addKey advances cover by a key, which chooses the word of the given bits with probability z/8 and throws g
-// balls into it.
+// addKey advances cover by a key, which has bits in the word of the given bits with probability z/8, and then g of
+// them.
 func (h blockHits) addKey(cover *[maxBlockK + 1]float64) {
 	thrown := *cover
 	for range h.g {
@@ -180,14 +178,14 @@ func (h blockHits) addKey(cover *[maxBlockK + 1]float64) {
 	}
 }
 
-// splitTable ends where a word lacks a bit once in 1e12.
+// splitTable ends where the probability that a given bit of a word is unset is below 1e-12.
 var splitTable struct {
 	sync.Once
 	hits []float64
 }
 
-// splitHits are the hits of [SplitBlock]. A key's eight bits follow from 32 bits of its digest, which another
-// key shares once in 2^32. Otherwise they are independent.
+// splitHits returns the table of [SplitBlock]. A key's eight bits depend on 32 bits of its digest, which two keys share
+// with probability 2^-32. Otherwise their bits are independent.
 func splitHits(int) []float64 {
 	splitTable.Do(func() {
 		for i, hit := 0, 0.0; hit <= 1-1e-12; i++ {

@@ -2,16 +2,15 @@ package rate
 
 import "math"
 
-// slack is how much more memory a smaller z may take than the best one, because it has fewer
-// loads and fewer atomic operations.
+// slack is the factor by which a smaller z may take more memory than the best z, because it needs fewer loads and
+// atomic operations.
 const slack = 1.03
 
-// maxBlocks is where a search ends, with 2^53 bits: a small p can need more blocks than a uint64 counts.
+// maxBlocks is the end of a search, at 2^53 bits. A small p can need more blocks than a uint64 counts.
 const maxBlocks = (MaxM - 1) / (blockWords * wordBits)
 
-// blockedWords has what follows from the number z of words per key: the k that New tries, and the bits per
-// key up to which z is best. From more bits per key on, 2, 3, 4 and so on bits in each word have the smallest
-// rate.
+// blockedWords has, for each number z of words per key, the k that New tries and the bits per key up to which z is
+// best. From more[i] bits per key on, i+2 bits in each word have the smallest rate.
 var blockedWords = [...]struct {
 	z, minK, maxK int
 	bits          float64
@@ -22,9 +21,9 @@ var blockedWords = [...]struct {
 	{8, 16, maxBlockK, math.Inf(1), []float64{21.3, 60.8}},
 }
 
-// SizeBlocked returns the smallest number of blocks with which n keys keep the rate p, and the smallest such
-// k. The words per key are the fewest that need at most slack times the memory of the best. If no k suffices,
-// the blocks have more than 2^53 bits.
+// SizeBlocked returns a number of blocks and the k for n keys at rate p. z is the smallest that takes at most slack
+// times the memory of the best z; for this z, the number of blocks and then k are the smallest. If no k suffices, the
+// blocks have more than 2^53 bits.
 func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 	best := uint64(math.MaxUint64)
 	var needs [len(blockedWords)]uint64
@@ -36,8 +35,7 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 		}
 		search := blockedSearch(n, p, i)
 		if needs[i] = math.MaxUint64; best < maxBlocks {
-			// Most z need more than slack allows. To see that takes one look at the largest size allowed,
-			// and no search.
+			// Most z need more than slack allows, which one look at the largest size allowed shows.
 			if search.someK(min(withSlack(best), maxBlocks), search.startK()) == 0 {
 				continue
 			}
@@ -55,7 +53,7 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 // The conversion to uint64 subtracts 2^63, which must not be fused with the product.
 func withSlack(best uint64) uint64 { return uint64(float64(slack * float64(best))) }
 
-// blockedSearch searches for the blocks with the i-th number of words per key.
+// blockedSearch returns the search for the smallest number of blocks with row i of blockedWords.
 func blockedSearch(n uint64, p float64, i int) Search {
 	row := &blockedWords[i]
 	return Search{

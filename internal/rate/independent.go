@@ -1,20 +1,19 @@
 // Package rate computes the false-positive rates of filters, as functions of numbers alone.
 //
-// m is the number of bits, k of positions per key, n of keys. All functions take m and k of at least 1.
+// m is the number of bits, k the number of positions per key, and n the number of keys. m and k are at least 1.
 //
-// Filters are sized by these results, so they are the same on every architecture: the functions are from
-// package floats, and a product is converted to float64 before it is added to something.
+// Filters are sized by these results, so they must be the same on every architecture: the functions are from package
+// floats, and a product is converted to float64 before it is added.
 package rate
 
 import "github.com/seed3447c163/bloom/internal/rate/floats"
 
-// Independent returns the expected false-positive rate of n keys with k independent
-// uniform positions each: E[(X/m)^k], where X is the number of set bits. The
-// textbook has (E[X]/m)^k, which is always less.
+// Independent returns the expected false-positive rate of n keys with k independent uniform positions each: E[(X/m)^k],
+// where X is the number of set bits. The textbook's (E[X]/m)^k is always less.
 //
-// It is exact below 40 keys, in k·k·n steps, and otherwise at least the exact rate and above it by at
-// most a share of 0.014·(k/n)², in less than a microsecond. That is worth less than 0.02·k²/n bits of m.
-// With more than 64 positions, which only foreign filters have, it can be too low by a share of 5e-6.
+// It is exact below 40 keys, in k·k·n steps. For more keys, it is not below the exact rate, with a relative error of at
+// most 0.014·(k/n)², which costs less than 0.02·k²/n bits of m; it takes less than a microsecond. For k > 64, which
+// only filters of other systems have, it can be too low by a relative error of 5e-6.
 func Independent(m uint64, k int, n uint64) float64 {
 	switch {
 	case n == 0:
@@ -24,16 +23,15 @@ func Independent(m uint64, k int, n uint64) float64 {
 	case n < 40 || m < 4*uint64(k):
 		return stepwise(m, k, n)
 	}
-	// The terms that the expansion leaves out are at most a share of 0.0068·(k/n)²:
-	// TestIndependentIsNeverBelow.
+	// The relative error of the expansion is at most 0.0068·(k/n)²: TestIndependentIsNeverBelow.
 	share := float64(k) / float64(n)
 	return min(1, expanded(m, k, n)*(1+float64(0.007*share*share)))
 }
 
-// Double returns the rate of DoubleHashing of package bloom. Its positions are a congruential sequence modulo
-// 2^64, whose period is full for nearly all digests. The period divides 2^j, and the key has 2^j different
-// positions, if (C-1)·h1 + h2 is a multiple of 2^(64-j). One digest of 2^(64-j) has that. It matters below
-// 1e-16.
+// Double returns the rate of DoubleHashing. Its positions are a congruential sequence modulo 2^64, whose period is full
+// for nearly all digests. If (C-1)·h1 + h2, where C is the multiplier, is a multiple of 2^(64-j), the period divides
+// 2^j and the key has at most 2^j different positions. This happens for one of 2^(64-j) digests, and matters for rates
+// below 1e-16.
 //
 // Source for the period: Knuth, "The art of computer programming", volume 2, section 3.2.1.2.
 func Double(m uint64, k int, n uint64) float64 {
@@ -47,8 +45,7 @@ func Double(m uint64, k int, n uint64) float64 {
 	return min(1, rate)
 }
 
-// zero returns the probability that none of t balls falls into j given bins out of m:
-// (1 - j/m)^t.
+// zero returns the probability that none of t balls falls into j given bins of m: (1 - j/m)^t.
 func zero(j, m, t float64) float64 {
 	if t == 0 {
 		return 1 // also for m = j, where the logarithm below is infinite
@@ -64,9 +61,8 @@ func Ones(m uint64, k int, n uint64) float64 {
 	return -float64(m) * floats.Expm1(float64(k)*float64(n)*floats.Log1p(-1/float64(m)))
 }
 
-// expanded is [Independent] by the delta method, to second order around μ = E[X]:
-// (μ/m)^k · (1 + k(k-1)/2 · σ²/μ²), with the exact mean and variance of the number of
-// occupied bins after kn balls.
+// expanded is [Independent] by the delta method, to second order around μ = E[X]: (μ/m)^k · (1 + k(k-1)/2 · σ²/μ²). μ
+// and σ² are the exact mean and variance of the number of occupied bins after kn balls.
 //
 // Source for mean and variance: Johnson & Kotz 1977, "Urn models and their
 // application", section 3.2.
@@ -83,16 +79,16 @@ func expanded(bits uint64, k int, n uint64) float64 {
 	return floats.Pow(mean/m, k) * (1 + float64(k*(k-1))/2*variance/(mean*mean))
 }
 
-// stepwise is [Independent] without approximation, in O(k·kn) steps, all terms positive. It is the probability that the
-// k probes of a new key, which hit j different bits, find all of them set by the kn balls of the others:
+// stepwise is [Independent] without approximation, in O(k·kn) steps. All terms are positive. The k positions of a new
+// key are j different bits, which the kn balls of the other keys must cover:
 //
 //	Σ_j P(k probes hit exactly j bits) · P(kn balls cover j given bits)
 func stepwise(bits uint64, k int, n uint64) float64 {
 	m := float64(bits)
 	var buf, coverBuf [256]float64
 	probes, cover := distinct(&buf, m, k), room(&coverBuf, k)
-	// cover[j]: the balls so far cover j given bits. The next ball hits one of
-	// them with probability j/m, and then j-1 remain to be covered.
+	// cover[j] is the probability that the balls so far cover j given bits. The next ball
+	// hits one of them with probability j/m, and then the others must cover j-1 bits.
 	top := int(min(uint64(k), bits))
 	cover[0] = 1
 	for range uint64(k) * n {
@@ -107,7 +103,7 @@ func stepwise(bits uint64, k int, n uint64) float64 {
 	return rate
 }
 
-// distinct returns the probabilities that k balls hit exactly j of m bins, for j from 0 to k, in O(k²).
+// distinct returns the probabilities that k balls hit exactly j of m bins, for j = 0 to k, in O(k²).
 func distinct(buf *[256]float64, m float64, k int) []float64 {
 	d := room(buf, k)
 	d[0] = 1
@@ -121,7 +117,7 @@ func distinct(buf *[256]float64, m float64, k int) []float64 {
 	return d
 }
 
-// room returns k+1 zeros, from the buffer if it is large enough.
+// room returns k+1 zeros, in buf if it is large enough.
 func room(buf *[256]float64, k int) []float64 {
 	if k < len(buf) {
 		return buf[:k+1]
@@ -129,8 +125,8 @@ func room(buf *[256]float64, k int) []float64 {
 	return make([]float64, k+1)
 }
 
-// Textbook returns the textbook's rate after n keys, (1 - e^(-kn/m))^k. It is below
-// Independent: by less than 1 % for n >= 1000 and p >= 1e-6, by a factor for a few keys.
+// Textbook returns the textbook's rate after n keys, (1 - e^(-kn/m))^k. It is below Independent: by less than 1 % for n
+// >= 1000 and p >= 1e-6, many times for a few keys.
 //
 // Source: Broder & Mitzenmacher 2004, section 2; for its error, Bose et al. 2008.
 func Textbook(m uint64, k int, n uint64) float64 {

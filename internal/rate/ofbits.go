@@ -7,11 +7,11 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate/floats"
 )
 
-const splitWords = 4 // of a block of SplitBlock
+const splitWords = 4 // words of a block of SplitBlock
 
-// OfBlocks counts the set bits of blocks of [Blocked], and returns the rate that follows from them. The rate
-// of a word with x set bits is (x/64)^g with g = k/z, the rate of a group the mean of its words, and
-// the rate of a block the product of its groups.
+// OfBlocks counts the set bits of blocks of [Blocked], and returns the rate for them. The rate of a word with x set
+// bits is (x/64)^g with g = k/z, the rate of a group is the mean of its words', and the rate of a block is the product
+// of its groups'.
 func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 	g := k / z
 	var word [65]float64
@@ -36,11 +36,11 @@ func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 	return ones, sum / float64(len(b)/blockWords)
 }
 
-// OfSplitBlocks is OfBlocks for [SplitBlock]. The rate of a block is the product of the shares of set bits in
-// its lanes of 32 bits, plus the share of its keys among the 2^32 values that determine all bits of a key in it:
-// keys with equal values are more than the lanes alone would have.
+// OfSplitBlocks is OfBlocks for [SplitBlock]. The rate of a block is the product of the shares of set bits in its lanes
+// of 32 bits, plus keys/2^32: a new key shares the 32 bits of the digest that select its bits with one of the block's
+// keys at this rate.
 func OfSplitBlocks(b []atomic.Uint64) (ones uint64, rate float64) {
-	var equal [splitWords*64 + 1]float64 // by the set bits of a block
+	var equal [splitWords*64 + 1]float64 // by the number of set bits of a block
 	for x := range equal {
 		keys := floats.Log1p(-float64(min(x, splitWords*64-1))/(splitWords*64)) / floats.Log1p(-1.0/32)
 		equal[x] = keys * 0x1p-32

@@ -6,23 +6,23 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate/floats"
 )
 
-// MaxM is where searches end: float64 counts every bit up to 2^53.
+// MaxM is the end of searches: a float64 represents every integer up to 2^53.
 const MaxM = 1 << 53
 
 // A Search finds the smallest filter that keeps N keys at or below rate P.
 type Search struct {
 	N    uint64
 	P    float64
-	Unit uint64                            // bits that m is a multiple of
-	Most uint64                            // units of the largest filter
+	Unit uint64                            // m is a multiple of it, in bits
+	Most uint64                            // size of the largest filter in units
 	Rate func(units uint64, k int) float64 // falls as units rise
 
-	MinK, MaxK, StepK int  // the values of k
+	MinK, MaxK, StepK int  // range of k
 	AnyK              bool // the rate may have several minima among the k: try all
 }
 
-// Smallest returns the smallest number of units at which some k keeps P, and the smallest such k.
-// It returns Most+1 units if there is none.
+// Smallest returns the smallest number of units for which some k keeps P, and the smallest such k. It returns Most+1
+// units if there is none.
 func (s Search) Smallest() (units uint64, k int) {
 	k = s.startK()
 	perKey := max(OptimalM(1, s.P), float64(k)/load(s.P, k))
@@ -47,19 +47,19 @@ func (s Search) Smallest() (units uint64, k int) {
 	return units, k
 }
 
-// startK returns the k next to that of independent positions.
+// startK returns the k that is nearest to the best k of independent positions.
 func (s Search) startK() int {
 	steps := math.Round((-floats.Log(s.P)/math.Ln2 - float64(s.MinK)) / float64(s.StepK))
 	return s.MinK + int(min(max(steps, 0), float64((s.MaxK-s.MinK)/s.StepK)))*s.StepK
 }
 
-// load returns kn/m of a filter with independent positions whose rate is p.
+// load returns kn/m for a filter with independent positions whose rate is p.
 func load(p float64, k int) float64 { return -floats.Log1p(-floats.Root(p, k)) }
 
 func (s Search) keeps(units uint64, k int) bool { return s.Rate(units, k) <= s.P }
 
-// someK returns a k that keeps P with the given units, or 0. It tries all if AnyK is set. Otherwise the rate
-// falls from the given k in at most one direction, and then rises.
+// someK returns a k that keeps P with the given units, or 0. With AnyK it tries all k. Otherwise it goes from the given
+// k in the direction in which the rate falls, until it rises.
 func (s Search) someK(units uint64, k int) int {
 	if s.AnyK {
 		for c := k; c <= s.MaxK; c += s.StepK {
@@ -90,16 +90,15 @@ func (s Search) someK(units uint64, k int) int {
 		if rate <= s.P {
 			return c
 		}
-		if c != k+step { // the rate fell in this direction, so it rises in the other
+		if c != k+step { // the rate falls in this direction, so it rises in the other
 			break
 		}
 	}
 	return 0
 }
 
-// leastFor returns the smallest number of units that keeps P with this k, or Most+1. It uses the secant method
-// on the load of a filter with independent positions and this rate: the logarithm of the load is linear in the
-// logarithm of the units, or nearly so for other positions.
+// leastFor returns the smallest number of units that keeps P with this k, or Most+1. It uses the secant method on
+// log(load(rate)), which is linear in log(units) for independent positions, and nearly so for others.
 func (s Search) leastFor(k int, guess uint64) uint64 {
 	low, high := uint64(0), s.Most+1 // too few; enough, or too many
 	units := min(max(1, guess), s.Most)
@@ -130,8 +129,8 @@ func (s Search) leastFor(k int, guess uint64) uint64 {
 	return high
 }
 
-// OptimalM returns the number of bits that n keys at rate p need if half of the bits end up set:
-// m = -n·ln p / (ln 2)², not rounded.
+// OptimalM returns the number of bits for n keys at rate p if half of the bits are then set: m = -n·ln p / (ln 2)², not
+// rounded.
 //
 // Source: Broder & Mitzenmacher 2004, section 2.
 func OptimalM(n uint64, p float64) float64 {

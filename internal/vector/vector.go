@@ -1,9 +1,8 @@
-// Package vector has kernels in assembly that hash a key and look at its bits, or set them, in one
-// function. They give the same answers and set the same bits as the Go kernels of packages bloom and
-// view, which serve all other processors.
+// Package vector has kernels in assembly, which hash a key and look it up or add it in one function. They give the same
+// answers and set the same bits as the Go kernels of packages bloom and view, which all other processors use.
 //
-// A kernel is the product of a hash and a layout. Both are macros, and one line of kernels_amd64.s
-// makes the four functions of a pair and their row of a table.
+// There are kernels for each pair of a hash and a layout. Both are macros. One line of kernels_amd64.s makes the four
+// functions of a pair and their row of a table.
 package vector
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Layout is the strategy of a kernel.
+// A Layout is a strategy, for Blocked with one number of words per key.
 type Layout uint8
 
 const (
@@ -25,7 +24,7 @@ const (
 	layouts = iota - 1
 )
 
-// Blocked returns the layout of Blocked with k positions per key.
+// Blocked returns the layout of the strategy Blocked with k positions per key.
 func Blocked(k int) Layout {
 	switch probe.Words(k) {
 	case 2:
@@ -36,7 +35,7 @@ func Blocked(k int) Layout {
 	return Blocked8
 }
 
-// A Hash is the hash of a kernel.
+// A Hash is a hash that kernels compute.
 type Hash uint8
 
 const (
@@ -47,19 +46,18 @@ const (
 	hashes = iota - 1
 )
 
-// Lengths is how many lengths of keys the kernels take, from 0: the runtime cannot stop a goroutine in
-// assembly.
+// Lengths is 1 plus the length of the longest key that kernels take. It is bounded, because the runtime cannot stop a
+// goroutine in assembly.
 const Lengths = 112 + 1
 
 // MostLines is the largest number of lines that CopyLines copies in one call.
 const MostLines = 1 << 10
 
-// Bits are what a kernel works on. A struct of another package may stand for one if its fields have
-// the same places.
+// Bits is the argument of a kernel. A pointer to a struct with the same memory layout can be converted to *Bits.
 type Bits struct {
-	Blocks uint64 // a digest selects one of them; for Double, each bit counts as a block
+	Blocks uint64 // number of blocks; for Double, of bits
 	K      int    // positions per key
-	State  uint64 // what the hash begins with
+	State  uint64 // initial state of the hash
 	Words  unsafe.Pointer
 }
 
@@ -69,8 +67,8 @@ type Row struct {
 	containsMany, addMany uintptr // 0 without such kernels
 }
 
-// For returns the kernels of a layout and a hash, or nil if this processor or these bits need the Go
-// kernels. shared says that others may write to the words meanwhile: then blocks must be aligned.
+// For returns the kernels of a layout and a hash, or nil if the Go kernels must be used. shared means that other
+// goroutines may change the words meanwhile. Then blocks must be aligned.
 func For(l Layout, h Hash, b *Bits, shared bool) *Row {
 	switch {
 	case l != Double && shared && uintptr(b.Words)%32 != 0:
@@ -81,11 +79,11 @@ func For(l Layout, h Hash, b *Bits, shared bool) *Row {
 	return table[h][l]
 }
 
-// eightsTake reports whether a filter of m bits can have the kernels of doubleEights. They multiply by m in 32 bits:
-// with m = 2^32, all positions would be 0.
+// eightsTake reports whether doubleEights works for m bits. Its kernels multiply by m in 32 bits: with m = 2^32, all
+// positions would be 0.
 func eightsTake(m uint64) bool { return m < 1<<32 }
 
-// table has the rows that this processor can use.
+// table has the rows by hash and layout; all are nil if this processor has no kernels.
 var table = func() (t [hashes + 1][layouts + 1]*Row) {
 	for h := Digest; Has && h <= hashes; h++ {
 		for l := Split; l <= layouts; l++ {
@@ -95,7 +93,7 @@ var table = func() (t [hashes + 1][layouts + 1]*Row) {
 	return t
 }()
 
-// doubleEights is the row of Double and Digest with other kernels for batches, see Many.
+// doubleEights is the row of Double and Digest for which Many calls other kernels, with AVX-512.
 var doubleEights = func() (r Row) {
 	if Has {
 		r = *table[Digest][Double]
@@ -103,13 +101,13 @@ var doubleEights = func() (r Row) {
 	return r
 }()
 
-// HasMany reports whether there are kernels for batches. Rows of Murmur, and of Double with Rapid, have none: Sum and
-// the kernels for digests take less time.
+// HasMany reports whether there are kernels for batches of keys. Rows of Murmur, and of Double with Rapid, have none,
+// because Sum and the kernels for digests together are faster.
 func (r *Row) HasMany() bool { return r != nil && r.containsMany != 0 }
 
-// Many adds or looks up keys, strings or digests, which begin size bytes after each other, and sets as
-// many answers as there are, at least one. It stops before a key of more than 112 bytes. It returns
-// how many keys it has worked on, and for how many the answer is true.
+// Many adds or looks up as many keys or digests as there are answers, at least one, and sets the answers. keys points
+// to the first slice header, string header or digest; they are size bytes apart. Many stops before a key of more than
+// 112 bytes. It returns the number of keys done, and the number of true answers.
 func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, add bool) (done, count int) {
 	n := len(answers)
 	switch {
@@ -123,9 +121,9 @@ func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, a
 	return many(b, keys, size, n, &answers[0], r.containsMany)
 }
 
-// Sum hashes keys or strings, which begin size bytes after each other, by Rapid or Murmur from a state: as many as
-// there are digests, at least one. It stops before a long key: of more than 112 bytes, or of more than 64 kB if it is
-// one of eight that murmurEights hashes. It returns how many keys it has hashed.
+// Sum hashes as many keys as there are digests, at least one, by Rapid or Murmur. state is the initial state. For keys
+// and size, see Many. Sum stops before a key of more than 112 bytes, or of more than 64 kB if murmurEights hashes it.
+// It returns the number of keys that it has hashed.
 func Sum(h Hash, state uint64, keys unsafe.Pointer, size uintptr, digests [][2]uint64) (done int) {
 	b := Bits{State: state}
 	if h == Rapid {
@@ -140,5 +138,5 @@ func Sum(h Hash, state uint64, keys unsafe.Pointer, size uintptr, digests [][2]u
 	return done
 }
 
-// FillSplit adds digests, at least one, with Split, by ordinary stores: no other goroutine may have the words yet.
+// FillSplit adds one or more digests with Split, by ordinary stores: no other goroutine may use the words yet.
 func FillSplit(b *Bits, digests [][2]uint64) { fillSplit(b, &digests[0], len(digests)) }

@@ -11,43 +11,39 @@ import (
 
 // Why vectors may be used next to locked instructions
 //
-// A lookup, and the look of an add before it sets anything, loads words as vectors while other
-// goroutines set bits in them by locked instructions. Go's memory model knows no such load, so this
-// is an argument about x86. The race detector, which knows Go's model only, gets the Go kernels.
+// Lookups, and the first passes of adds, load words as vectors while other goroutines set bits in them by locked
+// instructions. Go's memory model has no such loads, so this is an argument about x86. The race detector, which checks
+// Go's model, gets the Go kernels.
 //
-// The kernels of Double, for one key and for batches, load single aligned words, like the Go kernels, and the argument
-// holds for them from step 2 on. Vectors there hold digests and positions, which no other goroutine knows.
+// The kernels of Double load single aligned words, like the Go kernels, so the argument holds for them from step 2 on.
+// Their vectors hold digests and positions, which no other goroutine uses.
 //
-//  1. A vector is not loaded as a whole, but each of its aligned 8 bytes is: Intel's manual (volume 3,
-//     "Guaranteed atomic operations") and AMD's (volume 2, "Access atomicity") say so of aligned
-//     quadwords. A vector of a block never crosses a cache line, see For. So a vector is some words,
-//     each of which a store has left there, in no particular order: the same as atomic loads. Every
-//     argument about the Go kernels takes the loads in any order.
-//  2. Bits are only ever set, except by Clear and Intersect, which say what they do to concurrent
-//     calls. So each word of a key whose add has returned has the key's bits whenever it is loaded
-//     from then on.
-//  3. "From then on" is what x86's total store order gives: loads, of vectors or of words, are not
-//     moved before earlier loads or locked instructions, and every processor sees a locked instruction
-//     before the next instruction runs. A goroutine that learns of an add's end, in any way that Go's
-//     memory model knows, has loaded something that was stored after the add's last locked
-//     instruction. The compiler moves nothing across a call of assembly.
+//  1. A vector load is not atomic, but the load of each of its aligned quadwords is, see Intel's
+//     manual (volume 3, "Guaranteed atomic operations") and AMD's (volume 2, "Access atomicity"). A
+//     vector of a block never crosses a cache line, see For. So a vector load is the same as atomic
+//     loads of its words in some order, and no argument about the Go kernels depends on that order.
+//  2. Bits are only set, except by Clear and Intersect, which document what they do to concurrent
+//     calls. So once the add of a key has returned, every later load of its words has the key's bits.
+//  3. "Later" is ensured by x86's total store order: loads of vectors or words are not moved before
+//     earlier loads or locked instructions, and every processor sees a locked instruction before the
+//     next instruction runs. A goroutine that learns of an add's end, in any way that Go's memory
+//     model defines, has loaded a value that was stored after the add's last locked instruction. The
+//     compiler moves nothing across a call of assembly.
 //
-// Adds to SplitBlock and Blocked8 set two words at once by CMPXCHG16B, which halves the locked
-// instructions. The proof of the one winner in package bloom holds for units of any size. It also
-// holds for adds with different units in the same words, for example if a second process without AVX2
-// maps the file: all code has the units in the order of the words, the flip of the last unit with an
-// unset bit completes the key, and every add that sees the last unset bit keeps its unit for the end.
+// Adds with Split and Blocked8 set two words at once by CMPXCHG16B, which halves the locked instructions. The proof of
+// one winner in package bloom holds for units of one or two words. It also holds if adds use different units, for
+// example if another process without AVX2 maps the file: all code takes the units in the order of the words, writing
+// the last unit with an unset bit completes the key, and every add that sees the last unset bit writes its unit last.
 
-// Built reports whether this build has kernels. Without them, the compiler leaves out the ways to them.
+// Built reports whether this build has kernels. If not, the compiler drops the code that calls them.
 const Built = true
 
 var (
 	// Has reports whether there are kernels for this processor.
 	Has = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT && cpu.X86.HasCX16
 
-	// Has512 reports whether there are also murmurEights and the kernels of doubleEights. AVX-512 made the block
-	// layouts at most 6 % faster, and the code after them slower. VBMI2 leaves out processors with a lower
-	// clock for AVX-512.
+	// Has512 reports whether murmurEights and the kernels of doubleEights can be used. For the other layouts, AVX-512
+	// saved at most 6 %, and slowed the code after them. VBMI2 excludes processors that lower their clock for AVX-512.
 	Has512 = Has && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI2
 )
 
@@ -63,12 +59,12 @@ func Contains(b *Bits, key unsafe.Pointer, n int, r *Row) bool
 //go:noescape
 func Add(b *Bits, key unsafe.Pointer, n int, r *Row) bool
 
-// ContainsDigest looks up a digest by a row of Digest, or the key with the sum h1 by a row of Sum64.
+// ContainsDigest looks up a digest. r is a row of Digest.
 //
 //go:noescape
 func ContainsDigest(b *Bits, h1, h2 uint64, r *Row) bool
 
-// AddDigest adds a digest by a row of Digest, or the key with the sum h1 by a row of Sum64.
+// AddDigest adds a digest and reports whether this call completed it. r is a row of Digest.
 //
 //go:noescape
 func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
@@ -76,8 +72,8 @@ func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
 //go:noescape
 func many(b *Bits, keys unsafe.Pointer, size uintptr, n int, answers *bool, kernel uintptr) (done, count int)
 
-// Constants of double_amd64.s: probe.Xor; which quadwords of eight digests are their first and second halves; and the
-// factors of h1 and y in x_i, for each i.
+// Constants of double_amd64.s: probe.Xor; the indices of the first and of the second halves of eight digests; and for
+// each i the factors of h1 and y in x_i.
 var (
 	xor    uint64 = probe.Xor                                                              //lint:ignore U1000 the assembly reads it
 	halves        = [2][8]uint64{{0, 2, 4, 6, 8, 10, 12, 14}, {1, 3, 5, 7, 9, 11, 13, 15}} //lint:ignore U1000 the assembly reads it
@@ -101,8 +97,8 @@ func doubleAdd(b *Bits, digests unsafe.Pointer, n int, answers *bool) (count int
 //go:noescape
 func fillSplit(b *Bits, digests *[2]uint64, n int)
 
-// rapidMany hashes n keys, at least one, which begin size bytes after each other, from the state of b. It stops before
-// a key of more than 112 bytes, and returns how many it has hashed. So does murmurMany.
+// rapidMany and murmurMany hash n keys, at least one, from the state of b. For keys and size, see Row.Many. They stop
+// before a key of more than 112 bytes. They return the number of keys that they have hashed.
 //
 //go:noescape
 func rapidMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]uint64) (done int)
@@ -110,18 +106,18 @@ func rapidMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]ui
 //go:noescape
 func murmurMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]uint64) (done int)
 
-// murmurEights hashes 8·eights keys, which begin size bytes after each other, by Murmur3 from a state, and
-// returns how many eights it has hashed. It stops before eight keys one of which has more than 64 kB.
+// murmurEights hashes 8·eights keys by Murmur3 from a state. For keys and size, see Row.Many. It stops before a group
+// of eight with a key of more than 64 kB. It returns the number of groups that it has hashed.
 //
 //go:noescape
 func murmurEights(state uint64, keys unsafe.Pointer, size uintptr, eights int, digests *[2]uint64) (done int)
 
-// CopyLines copies lines of 64 bytes. Others may set bits in either meanwhile: each word is loaded and
-// stored as a whole, and a bit that is set in a line that is written may be lost.
+// CopyLines copies lines of 64 bytes. Other goroutines may set bits in both meanwhile: words are loaded and stored
+// atomically, but bits that are set in the lines at to may be lost.
 //
-// The runtime can stop a goroutine where it calls this function, but not in the assembly: until the
-// end of a call, the garbage collector and with it all goroutines may wait. So CopyLines panics for
-// more than MostLines. Inlined, it would only be the assembly.
+// The runtime can stop a goroutine at this call, but not in the assembly: the garbage collector, and with it all
+// goroutines, may wait for its end. So CopyLines panics for more than MostLines lines. It is not inlined, because the
+// call would then be one of the assembly alone.
 //
 //go:noinline
 func CopyLines(to, from unsafe.Pointer, lines int) {

@@ -1,12 +1,11 @@
-// Package bitsandblooms reads and writes the filters of github.com/bits-and-blooms/bloom, versions
-// 2 and 3, without requiring it.
+// Package bitsandblooms reads and writes the filters of github.com/bits-and-blooms/bloom, versions 2 and 3. It does not
+// require that module.
 //
 //	f, err := bitsandblooms.Read(file, bloom.WithMaxBytes(1<<30))
 //	if f.AddString("key") { // !TestAndAddString
 //
-// The filters are ordinary ones of package bloom with the strategy [Strategy]. New(m, k) of
-// bits-and-blooms is [bloom.NewWithParams] with M, K and [Strategy]. [docs/formats.md]
-// lists the other calls.
+// The filters are of type [bloom.BloomFilter], with the strategy [Strategy]. New(m, k) of bits-and-blooms is
+// [bloom.NewWithParams] with M, K and [Strategy]. [docs/formats.md] lists the other calls.
 //
 // [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
 package bitsandblooms
@@ -19,11 +18,11 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// New returns the empty filter that NewWithEstimates(n, p) makes. The same keys make the same bytes.
+// New returns the empty filter that NewWithEstimates(n, p) of bits-and-blooms makes. With the same keys, both have the
+// same bytes.
 //
-// The only option is [bloom.WithMaxBytes]. The error wraps [bloom.ErrInvalid] if p is not between 0
-// and 1, for k above 255 or for another option, and [bloom.ErrTooLarge] for more memory than the
-// machine has.
+// The only option is [bloom.WithMaxBytes]. The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, for k above
+// 255 or for another option, and [bloom.ErrTooLarge] for more memory than the machine has or the option allows.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	params, err := Params(n, p)
 	if err != nil {
@@ -37,12 +36,11 @@ var required = []bloom.Option{bloom.WithStrategy(Strategy)}
 
 const maxK = 255
 
-// ln2 is a variable because Go computes with constants exactly, and bits-and-blooms does not.
+// ln2 is a variable, because Go computes exactly with constants, and bits-and-blooms in float64.
 var ln2 = math.Ln2
 
-// Scheme returns the scheme of the filters that New(m, k) makes. It keeps the last schemes, so that many small
-// filters of one shape are made, read and written in little time. It returns the errors of
-// [bloom.NewSchemeWithParams].
+// Scheme returns the scheme of the filters that New(m, k) of bits-and-blooms makes. It caches schemes, which saves time
+// with many small filters of the same m and k. It returns the errors of [bloom.NewSchemeWithParams].
 func Scheme(m uint64, k int) (bloom.Scheme, error) {
 	kept := &schemes[(m*0x9e3779b97f4a7c15>>32+uint64(k))%uint64(len(schemes))]
 	if s := kept.Load(); s != nil && s.Params() == (bloom.Params{M: m, K: k}) {
@@ -55,8 +53,7 @@ func Scheme(m uint64, k int) (bloom.Scheme, error) {
 	return s, err
 }
 
-// schemes are the last ones, each at a place that follows from m and k. Their number is bounded, because m and k
-// may come from files.
+// schemes is a cache, indexed by a hash of m and k. Its size is fixed, because m and k may come from files.
 var schemes [64]atomic.Pointer[bloom.Scheme]
 
 // Params returns the parameters of EstimateParameters(n, p): m = -n·ln p/(ln 2)² and

@@ -21,25 +21,23 @@ import (
 //	16      8      length of the bit set: m, or the bits of its words
 //	24      8 each words: bit i of the filter is bit i%64 of word i/64
 //
-// The bit set, the last two fields, is big-endian, or little-endian in a program that has called
-// bitset.LittleEndian. In JSON it is {"m":m,"k":k,"b":"…"}, where b is the bit set in base64, with the URL
-// alphabet, or the standard one in a program that has called bitset.Base64StdEncoding. There is no magic and
-// no checksum.
+// The last two fields are the bit set. It is big-endian, or little-endian in a program that has called
+// bitset.LittleEndian. The JSON text is {"m":m,"k":k,"b":"…"}, where b is the bit set in base64 with the URL alphabet,
+// or with the standard alphabet in a program that has called bitset.Base64StdEncoding. There is no magic and no
+// checksum.
 
-// Read reads a filter that WriteTo of bits-and-blooms or [Write] has written, in O(m), and nothing
-// beyond its end: several filters may follow each other in a stream. At the end of the stream it
-// returns io.EOF itself. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both.
-// It reads both byte orders of the bit set. A length that is the same in both counts as big-endian, the
-// default: below 2^40, that are the multiples of 0x101000000.
+// Read reads a filter that WriteTo of bits-and-blooms or [Write] has written, in O(m), and nothing beyond its end:
+// several filters may follow each other in a stream. At the end of the stream it returns io.EOF itself. The data has no
+// n and p, so [bloom.BloomFilter.Params] has 0 for both. It reads both byte orders of the bit set. A length that is the
+// same in both, below 2^40 a multiple of 0x101000000, is taken as big-endian, the default.
 //
-// Unlike the decoder of bits-and-blooms, it refuses m = 0, k = 0, fewer bits than m, and set bits
-// from m on. It allocates memory as the bytes arrive. [bloom.WithMaxBytes], the only option,
-// refuses larger filters at once. The format has no checksum, so damage in the words goes
-// unnoticed.
+// Unlike the decoder of bits-and-blooms, Read refuses m = 0, k = 0, fewer bits than m, and set bits beyond m. It
+// allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes], which refuses larger filters at once.
+// The format has no checksum, so damaged words are not detected.
 //
-// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter or k is above 255, and
-// io.ErrUnexpectedEOF too if they end too early, [bloom.ErrTooLarge] if the filter is larger than
-// WithMaxBytes or the machine's memory, or the error of r.
+// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter or k is above 255, and also io.ErrUnexpectedEOF if
+// they end too early. It wraps [bloom.ErrTooLarge] if the filter is larger than WithMaxBytes or the machine's memory.
+// If r fails, it wraps the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var head [24]byte
 	if _, err := format.Full(r, head[:], "the head", true); err != nil {
@@ -52,7 +50,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	return wire.Read(r, order, s)
 }
 
-// shape returns the scheme of a filter and the byte order of its set, which begins with its length.
+// shape returns the scheme of a filter and the byte order of its bit set. length is the bit set's length field.
 func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, order binary.ByteOrder, err error) {
 	switch {
 	case m == 0:
@@ -68,7 +66,7 @@ func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, ord
 	if err != nil {
 		return s, nil, err
 	}
-	// The length tells the byte orders apart, except where it is the same in both.
+	// The length shows the byte order, unless it is the same in both.
 	for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
 		if holds(order.Uint64(length), m) {
 			return s, order, nil
@@ -78,17 +76,15 @@ func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, ord
 		binary.BigEndian.Uint64(length), m, s.SizeBytes()/8)
 }
 
-// holds reports whether a set of that length has m bits, and as many words.
+// holds reports whether a bit set of that length has at least m bits, in as many words as m bits need.
 func holds(length, m uint64) bool { return length >= m && (length-1)/64 == (m-1)/64 }
 
-// Write writes the filter as WriteTo of bits-and-blooms does by default, in O(m):
-// [bloom.BloomFilter.SizeBytes] and 24 bytes. It needs 64 KiB of memory and may run
-// while keys are added: what it writes contains every key whose Add had returned
-// before.
+// Write writes the filter as WriteTo of bits-and-blooms does by default, in O(m): [bloom.BloomFilter.SizeBytes] and 24
+// bytes. It needs 64 KiB of memory. It may run while keys are added: it writes every key whose Add had returned before
+// the call.
 //
-// Write returns any error from w, or one that wraps [bloom.ErrNotPortable] if the filter has
-// another strategy than [Strategy], or [bloom.ErrInvalid] if it is nil or the zero BloomFilter. Then
-// it writes nothing.
+// Write returns any error from w. It writes nothing and returns an error that wraps [bloom.ErrNotPortable] if the
+// filter has another strategy than [Strategy], or [bloom.ErrInvalid] if f is nil or the zero BloomFilter.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := portable(f); err != nil {
 		return err
@@ -97,7 +93,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return writeBitSet(w, binary.BigEndian.AppendUint64(head, uint64(f.Params().K)), f)
 }
 
-// portable is wire.Portable in a tenth of the time. The strategy decides: it takes neither a hash nor a seed.
+// portable is wire.Portable in a tenth of the time. It checks only the strategy, which takes neither a hash nor a seed.
 func portable(f *bloom.BloomFilter) error {
 	if f != nil && f.Scheme() != (bloom.Scheme{}) && f.Scheme().Strategy() == Strategy {
 		return nil
@@ -109,10 +105,9 @@ func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 	return wire.Write(w, binary.BigEndian, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words())
 }
 
-// ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made, to the end of
-// r, and nothing but white space after it. It reads both alphabets of base64. The bits get memory as
-// they arrive. [bloom.WithMaxBytes] does not limit other fields: bound untrusted text by an
-// io.LimitReader. Otherwise ReadJSON is like [Read].
+// ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made. It reads r to the end, where
+// only white space may follow. It reads both alphabets of base64. [bloom.WithMaxBytes] limits only the bits: limit
+// untrusted text with an io.LimitReader. In all else ReadJSON is like [Read].
 func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var parts struct {
 		M uint64  `json:"m"`
@@ -123,7 +118,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts.B == nil || *parts.B != "" || set.Bytes < 8 { // the text of another spelling of b is still there
+	if parts.B == nil || *parts.B != "" || set.Bytes < 8 { // a second field, such as "B", has left its text there
 		return nil, failure.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want at least 8, once", set.Bytes)
 	}
 	s, order, err := shape(parts.M, parts.K, memory.BytesOfWords(set.Words[:1]), opts)

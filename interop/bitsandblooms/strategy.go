@@ -11,16 +11,15 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// Strategy is the scheme of github.com/bits-and-blooms/bloom, versions 2 and 3. It uses two Murmur3 digests:
-// (h0, h1) of the key, and (h2, h3) of the key followed by a byte 0x01. The positions are
+// Strategy is the strategy of github.com/bits-and-blooms/bloom, versions 2 and 3. It uses two Murmur3 digests: (h0, h1)
+// of the key, and (h2, h3) of the key followed by the byte 0x01. The positions are
 //
 //	h[i mod 2] + i·h[2 + (floor((i+1)/2) mod 2)]  mod 2^64 mod m  for i = 0..k-1
 //
-// [bloom.New] keeps its rate from n = 1000 on down to p = 1e-6. At p = 1e-6 the measured rate is 1.4 times p for
-// n = 100, and 6 times for n = 10.
+// With [bloom.New], the rate holds for n >= 1000 and p >= 1e-6. At p = 1e-6 the measured rate is 1.4 times p for n =
+// 100, and 6 times p for n = 10.
 //
-// The strategy needs the key: [bloom.BloomFilter.AddDigest] and the other methods that take a digest panic
-// on its filters. It has no seed.
+// The strategy needs the key: [bloom.BloomFilter.AddDigest] and other methods that take a digest panic. It has no seed.
 var Strategy = bloom.NewStrategy("bits-and-blooms", definition)
 
 var definition = bloom.Definition{KeyPositions: memory.Own(keyPositions), MaxK: maxK}
@@ -47,8 +46,8 @@ func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte),
 	}, nil
 }
 
-// Locations returns the first k positions of a key before the division by m, as Locations of bits-and-blooms. It
-// panics if k is negative.
+// Locations returns the first k positions of a key before the reduction modulo m, as Locations of bits-and-blooms does.
+// It panics if k is negative.
 func Locations(key []byte, k int) []uint64 {
 	if k < 0 {
 		panic(fmt.Sprintf("bitsandblooms: k = %d, want at least 0", k))
@@ -62,8 +61,8 @@ func Locations(key []byte, k int) []uint64 {
 	return locations
 }
 
-// sum256 returns the Murmur3 x64-128 digests of a key and of the key followed by 0x01, in one pass. Package
-// murmur3 would take two, and a copy of the key.
+// sum256 returns the Murmur3 x64-128 digests of a key and of the key followed by 0x01, in one pass. Package murmur3
+// would need two passes and a copy of the key.
 func sum256(key []byte) (h0, h1, h2, h3 uint64) {
 	length := uint64(len(key))
 	for ; len(key) >= 16; key = key[16:] {
@@ -71,7 +70,7 @@ func sum256(key []byte) (h0, h1, h2, h3 uint64) {
 	}
 	var tail [16]byte
 	tail[copy(tail[:], key)] = 1
-	end := len(key) % 8 * 8 // of the key in the word that has the 1
+	end := len(key) % 8 * 8 // where the 1 is in its word, in bits
 	lo, hi := binary.LittleEndian.Uint64(tail[:]), binary.LittleEndian.Uint64(tail[8:])
 	if len(key) == 15 {
 		h2, h3 = block(h0, h1, lo, hi)

@@ -28,12 +28,12 @@ var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 // end: several filters may follow each other in a stream. At the end of the stream it returns
 // io.EOF itself. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both.
 //
-// Read allocates memory as the bytes arrive. [bloom.WithMaxBytes], the only option, refuses larger
-// filters at once. The format has no checksum, so damage in the words goes unnoticed.
+// Read allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes], which refuses larger filters at
+// once. The format has no checksum, so damaged words are not detected.
 //
-// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, and io.ErrUnexpectedEOF too if
-// they end too early, [bloom.ErrTooLarge] if the filter is larger than WithMaxBytes or the
-// machine's memory, or the error of r.
+// The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, and also io.ErrUnexpectedEOF if they end too early.
+// It wraps [bloom.ErrTooLarge] if the filter is larger than WithMaxBytes or the machine's memory. If r fails, it wraps
+// the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var head [headBytes]byte
 	if _, err := format.Full(r, head[:], "the head", true); err != nil {
@@ -55,13 +55,13 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	return wire.Read(r, binary.BigEndian, s)
 }
 
-// Write writes the filter as Guava's writeTo does, in O(m): [bloom.BloomFilter.SizeBytes]
-// and 6 bytes, for Guava's readFrom. It needs 64 KiB of memory and may run while keys
-// are added: what it writes contains every key whose Add had returned before.
+// Write writes the filter as Guava's writeTo does, in O(m): [bloom.BloomFilter.SizeBytes] and 6 bytes. Guava's readFrom
+// reads it. Write needs 64 KiB of memory. It may run while keys are added: it writes every key whose Add had returned
+// before the call.
 //
-// Write returns any error from w, or one that wraps [bloom.ErrNotPortable] if Guava has no such filter: the
-// strategy must be [Mitz32] or [Mitz64], the hash Murmur3 without a seed, and m a multiple of 64 below 2^37.
-// It wraps [bloom.ErrInvalid] if f is nil or the zero BloomFilter. Then it writes nothing.
+// Write returns any error from w. It writes nothing and returns an error that wraps [bloom.ErrNotPortable] if Guava has
+// no such filter: the strategy must be [Mitz32] or [Mitz64], the hash Murmur3 without a seed, and m a multiple of 64
+// below 2^37. The error wraps [bloom.ErrInvalid] if f is nil or the zero BloomFilter.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := wire.Usable(f); err != nil {
 		return err

@@ -4,12 +4,11 @@
 //	f, err := guava.Read(file, bloom.WithMaxBytes(1<<30))
 //	f.ContainsString("key") // mightContain, with Funnels.stringFunnel(UTF_8)
 //
-// The filters are ordinary ones of package bloom, with the strategy [Mitz64] or, for Guava up to
-// version 16, [Mitz32].
+// The filters are of type [bloom.BloomFilter], with the strategy [Mitz64] or, for Guava up to version 16, [Mitz32].
 //
 // A file does not name its Funnel. In Go a key is the bytes that the funnel makes: the string itself for
-// Funnels.stringFunnel(UTF_8), and the bytes of [UnencodedCharsFunnel], [IntegerFunnel] and [LongFunnel] for
-// the funnels of these names. A wrong funnel misses keys.
+// Funnels.stringFunnel(UTF_8), and the results of [UnencodedCharsFunnel], [IntegerFunnel] and [LongFunnel] for the
+// funnels of these names. With a wrong funnel, keys are not found.
 //
 // [docs/formats.md] shows a Java program and a Go program that share a filter.
 //
@@ -29,16 +28,16 @@ const (
 	maxK     = 255           // the format has one byte for it
 )
 
-// New returns the empty filter that BloomFilter.create(funnel, n, p) of the given release makes,
-// with equal m, k and strategy. The same keys make the same bytes.
+// New returns the empty filter that BloomFilter.create(funnel, n, p) of the given release makes, with equal m, k and
+// strategy. With the same keys, both have the same bytes.
 //
-// Guava uses the textbook formula and rounds k to the nearest whole number, so the rate at n keys
-// can be some percent above p. For small filters with a small p, see [Mitz64]. A filter for Guava up to
-// version 16 is [bloom.NewWithParams] with [Mitz32] and the result of [Params].
+// Guava uses the textbook formula and rounds k to the nearest whole number, so the rate at n keys can be a few percent
+// above p. For small filters with a small p, see [Mitz64]. For Guava up to version 16, call [bloom.NewWithParams] with
+// [Mitz32] and the result of [Params].
 //
-// The only option is [bloom.WithMaxBytes]. The error wraps [bloom.ErrInvalid] if p is not between 0 and 1,
-// for another option, or if Guava cannot make the filter: k above 255, or no bit at all. It wraps
-// [bloom.ErrTooLarge] for more than 2^31-1 words or more memory than the machine has.
+// The only option is [bloom.WithMaxBytes]. The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, for another
+// option, or if Guava cannot make the filter because k is above 255 or m is 0. It wraps [bloom.ErrTooLarge] for more
+// than 2^31-1 words or more memory than the machine has or the option allows.
 func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	params, err := Params(n, p, release)
 	if err != nil {
@@ -47,26 +46,26 @@ func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.Blo
 	return wire.New(params, required(Mitz64), opts)
 }
 
-// required returns the options of all filters with a strategy.
+// required returns the options of all filters with strategy s.
 func required(s bloom.Strategy) []bloom.Option { return []bloom.Option{bloom.WithStrategy(s)} }
 
-// A Release names the Guava version that will read the filter. Versions compute k in two ways,
-// and filters with another k are not compatible. Reading needs no release: k is in the file.
+// A Release names the Guava version that makes an equal filter. Versions compute k in two ways, and filters with
+// different k cannot be united. Reading needs no release, because k is in the file.
 type Release int
 
-// The releases differ in k, by 1, only for very small n, such as p = 0.01 and n <= 3, and where -log2(p)
-// has a fraction just above 1/2. Guava 17 and earlier divided whole numbers and have no Release.
+// The releases differ in k by 1, and only for very small n, such as n <= 3 at p = 0.01, and where the fraction of
+// -log2(p) is just above 1/2. Guava 17 and earlier used integer division and have no Release.
 const (
 	Since334 Release = iota + 1 // Guava 33.4 and later
 	Since18                     // Guava 18 to 33.3
 )
 
-// ln2 is a variable because Go computes with constants exactly, and Java with float64.
+// ln2 is a variable, because Go computes exactly with constants, and Java in float64.
 var ln2 = math.Ln2
 
-// Params returns the parameters that BloomFilter.create chooses for n keys at rate p:
-// m = -n·ln p/(ln 2)², rounded down and then up to whole words, and k, rounded half up. It counts
-// n = 0 as 1, as Guava does. It returns the errors of [New].
+// Params returns the parameters that BloomFilter.create chooses for n keys at rate p: m = -n·ln p/(ln 2)², rounded down
+// to whole bits and then up to whole words, and k, rounded half up. n = 0 counts as 1, as in Guava. Params returns the
+// errors of [New].
 func Params(n uint64, p float64, release Release) (bloom.Params, error) {
 	if release != Since334 && release != Since18 {
 		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "release %d of Guava, want Since334 or Since18", release)

@@ -10,12 +10,11 @@ import (
 
 // The strategies of Guava's BloomFilter, with Murmur3 and no seed.
 //
-// Both take equal steps, as the textbook's double hashing does: two keys with equal start and step
-// modulo m have all positions in common. Small filters with a small p pay for it. [bloom.New] sizes
-// by k independent positions, and at p = 1e-6 the measured rate of Mitz64 is 59 times p for
-// n = 100, 8 times for n = 1000 and 1.8 times for n = 10,000. The factors of Mitz32 are about half as
-// large. At p = 1 % the rate is within 4 % from n = 100 on. The empty key, whose digest is (0, 0),
-// has the one position 0. [bloom.DoubleHashing] has neither fault.
+// Both use equal steps, as the textbook's double hashing does: two keys with equal start and step modulo m have all
+// positions in common. So small filters with a small p have a higher rate than [bloom.New] assumes, which sizes by k
+// independent positions. At p = 1e-6 the measured rate of Mitz64 is 59 times p for n = 100, 8 times for n = 1000 and
+// 1.8 times for n = 10,000. The factors of Mitz32 are about half as large. At p = 1 % and n >= 100 the rate is within 4
+// % of p. The empty key, whose digest is (0, 0), has only the position 0. [bloom.DoubleHashing] has neither fault.
 //
 // k is 1 to 255, as in Guava's files.
 var (
@@ -31,10 +30,9 @@ var (
 	//
 	//	x_i mod m  for i = 1..k, where x_i = a + i·b mod 2^32, and ^x_i where that is negative
 	//
-	// Each x_i is below 2^31, so further bits are not used. bloom.New refuses m above 2^31;
-	// bloom.NewWithParams accepts it, because such files exist. From m = 2^30 on, New takes up to
-	// 9 % more bits because the positions are uneven. There the equal steps add up to 3 % to the
-	// rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at p = 1e-6.
+	// Each x_i is below 2^31, so bits from 2^31 on are not used. bloom.New refuses m above 2^31; bloom.NewWithParams
+	// accepts it, because such files exist. For m >= 2^30, New takes up to 9 % more bits because the positions are
+	// uneven. There the equal steps add up to 3 % to the rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at p = 1e-6.
 	Mitz32 = bloom.NewStrategy("guava-mitz-32", mitz32)
 )
 
@@ -43,7 +41,7 @@ var (
 	mitz32 = bloom.Definition{Positions: mitz32Positions, MaxK: maxK, Rate: mitz32Rate, EstimateCount: mitz32EstimateCount}
 )
 
-// mitz32Values is the number of values of the x_i of Mitz32.
+// mitz32Values is the number of possible values of x_i of Mitz32.
 const mitz32Values = 1 << 31
 
 // mitz32Rate is the false-positive rate of Mitz32, whose positions are values below 2^31 modulo
@@ -55,7 +53,7 @@ func mitz32Rate(m uint64, k int, n uint64) float64 {
 		return 0
 	}
 	each, low := mitz32Values/m, mitz32Values%m
-	hit := func(positions, values uint64) float64 { // the probability of a set position among these
+	hit := func(positions, values uint64) float64 { // the probability that x_i is one of these positions and its bit is set
 		share := float64(values) / mitz32Values
 		return float64(positions) * share * -math.Expm1(-float64(k)*float64(n)*share)
 	}
@@ -64,7 +62,7 @@ func mitz32Rate(m uint64, k int, n uint64) float64 {
 	return min(1, rate.Independent(reached, k, n)*uneven)
 }
 
-// mitz32EstimateCount neglects that positions are uneven.
+// mitz32EstimateCount takes the positions as even.
 func mitz32EstimateCount(m uint64, k int, x uint64) float64 {
 	return Mitz64.EstimateCount(min(m, mitz32Values), k, min(x, mitz32Values))
 }
@@ -79,6 +77,5 @@ func mitz32Positions(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error)
 	return func(h1, _ uint64, i int) uint64 { return by.Remainder63(fold32(int32(h1) + int32(i+1)*int32(h1>>32))) }, nil
 }
 
-// fold32 returns a number of at least 0 unchanged and a negative number's complement. A branch would be
-// mispredicted half of the time.
+// fold32 returns x, or ^x if x is negative. A branch would be mispredicted half the time.
 func fold32(x int32) uint64 { return uint64(x ^ x>>31) }

@@ -17,22 +17,22 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// The format that JSON.stringify makes of saveAsJSON:
+// The format of JSON.stringify(filter.saveAsJSON()):
 //
 //	{"type":"BloomFilter","_size":m,"_nbHashes":k,"_filter":{"size":…,"content":"…"},"_seed":s}
 //
-// size is m rounded up to a multiple of 8, content is base64 of size/8 bytes: bit i of the
-// filter is bit i%8 of byte i/8. There is no checksum.
+// size is m rounded up to a multiple of 8. content is size/8 bytes in base64: bit i of the filter is bit i%8 of byte
+// i/8. There is no checksum.
 
-// Read reads a filter that bloom-filters 2 or 3 or [Write] has made, to the end of r, and
-// nothing but white space after it. The data has no n and p, so
-// [bloom.BloomFilter.Params] has 0 for both. The bits get memory as they arrive. The only option is
-// [bloom.WithMaxBytes], which does not limit other fields: bound untrusted text by an io.LimitReader.
+// Read reads a filter that bloom-filters 2 or 3 or [Write] has made. It reads r to the end, where only white space may
+// follow. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both. Read allocates memory for the bits as
+// they arrive. The only option is [bloom.WithMaxBytes]. It limits only the bits: limit untrusted text with an
+// io.LimitReader.
 //
-// The error wraps bloom.ErrIncompatible if the text is another structure of bloom-filters, a filter of version
-// 1 or older, whose positions differ, or a filter whose seed is not a whole number from 0 to 2^53-3,
-// bloom.ErrCorrupt if the text is not a filter, or bloom.ErrTooLarge if the filter is larger than WithMaxBytes
-// or has more than 2^32 bits. Read returns any error from r.
+// The error wraps bloom.ErrIncompatible if the text is another structure of bloom-filters, a filter of version 1 or
+// older, whose positions differ, or a filter whose seed is not a whole number from 0 to 2^53-3. It wraps
+// bloom.ErrCorrupt if the text is not a filter, and bloom.ErrTooLarge if the filter is larger than WithMaxBytes or has
+// more than 2^32 bits. If r fails, it wraps the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var parts map[string]json.RawMessage
 	bits, err := wire.ReadJSON(r, &parts, []string{"_filter", "content"}, opts)
@@ -49,7 +49,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	case bytes.HasPrefix(parts["_filter"], []byte("[")):
 		return nil, failure.Errorf(bloom.ErrIncompatible,
 			"_filter is an array, as in bloom-filters before version 2, which has other positions")
-	case !isSet || string(set["content"]) != `""`: // the text of another spelling of content is still there
+	case !isSet || string(set["content"]) != `""`: // a second field, such as "Content", has left its text there
 		return nil, failure.Errorf(bloom.ErrCorrupt, "_filter is no object with a size and a content")
 	}
 	m, k, seed, size := number(parts["_size"]), number(parts["_nbHashes"]), number(parts["_seed"]), number(set["size"])
@@ -82,13 +82,13 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	return wire.Over(s, binary.LittleEndian, bits.Words)
 }
 
-// others are the types of the other structures of bloom-filters.
+// others lists the types of the other structures of bloom-filters.
 var others = []string{
 	"ScalableBloomFilter", "PartitionedBloomFilter", "CountingBloomFilter", "CuckooFilter", "XorFilter", "InvertibleBloomFilter",
 	"CountMinSketch", "HyperLogLog", "MinHash", "TopK", "Bucket", "Cell",
 }
 
-// text returns a JSON string, or "" if raw is none.
+// text returns the JSON string raw, or "" if raw is not a string.
 func text(raw json.RawMessage) (s string) {
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
@@ -96,7 +96,7 @@ func text(raw json.RawMessage) (s string) {
 	return s
 }
 
-// number returns a JSON number as JavaScript has it, or NaN if raw is none.
+// number returns the JSON number raw as a float64, as in JavaScript, or NaN if raw is not a number.
 func number(raw json.RawMessage) float64 {
 	x := math.NaN()
 	if json.Unmarshal(raw, &x) != nil {
@@ -107,13 +107,12 @@ func number(raw json.RawMessage) float64 {
 
 func bytesFor(m uint64) uint64 { return (m + 7) / 8 }
 
-// Write writes what JSON.stringify makes of the filter's saveAsJSON, in O(m): about 4/3 of
-// [bloom.BloomFilter.SizeBytes]. It may run while keys are added: what it writes contains
-// every key whose Add had returned before.
+// Write writes the filter as JSON.stringify(filter.saveAsJSON()) does, in O(m): about 4/3 of
+// [bloom.BloomFilter.SizeBytes]. It may run while keys are added: it writes every key whose Add had returned before the
+// call.
 //
-// Write returns any error from w, or one that wraps bloom.ErrNotPortable if the filter has another
-// strategy than [Strategy] or another hash than [Hash] or one of [HashOf], or bloom.ErrInvalid if it is nil or
-// zero. Then it writes nothing.
+// Write returns any error from w. It writes nothing and returns an error that wraps bloom.ErrNotPortable if the
+// strategy is not [Strategy] or the hash is not from [HashOf], or bloom.ErrInvalid if f is nil or the zero BloomFilter.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := wire.Usable(f); err != nil {
 		return err
@@ -121,7 +120,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	name := f.Scheme().Hash().Name()
 	seed, err := strconv.ParseUint(strings.TrimPrefix(name, hashPrefix), 10, 64)
 	if err != nil || name != hashName(seed) {
-		seed = defaultSeed // for the error
+		seed = defaultSeed // wire.Portable then returns the error
 	}
 	hash, err := HashOf(seed)
 	if err != nil {

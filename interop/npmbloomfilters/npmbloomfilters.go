@@ -1,16 +1,15 @@
-// Package npmbloomfilters exchanges Bloom filters with JavaScript: with the npm package
-// bloom-filters, versions 2 and 3.
+// Package npmbloomfilters reads and writes the Bloom filters of the npm package bloom-filters, versions 2 and 3.
 //
 //	f, err := npmbloomfilters.New(10_000, 0.01) // BloomFilter.create(10000, 0.01)
 //	f.AddString("key")                          // filter.add('key')
 //	err = npmbloomfilters.Write(file, f)        // JSON.stringify(filter.saveAsJSON())
 //	f, err = npmbloomfilters.Read(file)         // BloomFilter.fromJSON(JSON.parse(text))
 //
-// The filters are ordinary ones of package bloom. A key is the UTF-8 of a JavaScript string, or
-// the bytes of a Buffer. A string with half of a surrogate pair cannot be shared.
+// The filters are of type [bloom.BloomFilter]. A key is the UTF-8 encoding of a JavaScript string, or the bytes of a
+// Buffer. A string with half of a surrogate pair cannot be shared.
 //
-// The hash has 32 bits, twice. With more than about a million keys the rate is well above p, and
-// [New] refuses more bits than 2^32.
+// The digest is two numbers of 32 bits. With more than about a million keys the rate is well above p, and [New] refuses
+// more than 2^32 bits.
 package npmbloomfilters
 
 import (
@@ -48,21 +47,21 @@ var definition = bloom.Definition{
 
 const (
 	maxK = 255
-	maxM = 1 << 32 // no h1 is larger
+	maxM = 1 << 32 // h1 is below
 )
 
 const (
 	defaultSeed = 0x1234567890
-	maxSeed     = 1<<53 - 3 // JavaScript counts in float64
+	maxSeed     = 1<<53 - 3 // JavaScript numbers are float64
 )
 
-// Hash is the hash of filters with the default seed, s = 0x1234567890: h1 and h2 are the lower halves of the
-// key's XXH64 with the lower halves of s+1 and s+2 as seeds.
+// Hash is the hash of filters with the default seed, s = 0x1234567890. h1 and h2 are the low 32 bits of the key's XXH64
+// with two seeds: the low 32 bits of s+1 and of s+2.
 var Hash = hashOf(defaultSeed)
 
-// HashOf is [Hash] for filters with another seed, from 0 to 2^53-3.
+// HashOf returns the hash of filters with another seed, from 0 to 2^53-3.
 //
-// The error wraps bloom.ErrInvalid.
+// The error wraps bloom.ErrInvalid if the seed is larger.
 func HashOf(seed uint64) (bloom.Hash, error) {
 	if seed > maxSeed {
 		return bloom.Hash{}, failure.Errorf(bloom.ErrInvalid, "seed %d, want at most %d", seed, uint64(maxSeed))
@@ -87,9 +86,9 @@ func hashName(seed uint64) string { return fmt.Sprintf("%s%d", hashPrefix, seed)
 // New returns the empty filter that BloomFilter.create(n, p) makes, with the default seed. It uses
 // the textbook formulas and rounds k up.
 //
-// The only option is [bloom.WithMaxBytes]. The error wraps bloom.ErrInvalid if n is 0, p is not
-// between 0 and 1, k is above 255 or for another option, and bloom.ErrTooLarge for more than 2^32
-// bits or more memory than the machine has.
+// The only option is [bloom.WithMaxBytes]. The error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1, k is
+// above 255 or for another option, and bloom.ErrTooLarge for more than 2^32 bits or more memory than the machine has or
+// the option allows.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	params, err := Params(n, p)
 	if err != nil {
@@ -98,18 +97,17 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	return wire.New(params, required(Hash), opts)
 }
 
-// required returns the options of all filters with a hash.
+// required returns the options of all filters with hash h.
 func required(h bloom.Hash) []bloom.Option {
 	return []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(h)}
 }
 
-// Params returns the parameters that BloomFilter.create chooses for n keys at rate p, or
-// an error of [New].
+// Params returns the parameters that BloomFilter.create chooses for n keys at rate p. It returns the errors of [New].
 func Params(n uint64, p float64) (bloom.Params, error) {
 	if n == 0 {
 		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
 	}
-	ln2 := math.Ln2 // a variable: JavaScript rounds at each step, Go's constants do not
+	ln2 := math.Ln2 // a variable, because Go computes exactly with constants, and JavaScript in float64
 	m := math.Ceil(-(float64(n) * math.Log(p) / (ln2 * ln2)))
 	return wire.Params(n, p, m, math.Ceil(m/float64(n)*ln2), maxM)
 }

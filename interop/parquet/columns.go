@@ -21,24 +21,24 @@ type Column struct {
 	RowGroup  int // its number, from 0
 	RowGroups int // of the file, with or without a filter of the column
 
-	// Path joins the names of the column's groups and its own by points, without the schema's root. A
-	// name that is empty or has a point or a backtick stands in backticks, and its own
-	// backticks are doubled: `a.b`.c is column c of group "a.b".
+	// Path has the names of the column's groups and of the column, joined by dots, without the schema's root. A name
+	// that is empty or contains a dot or a backtick is put in backticks, and its backticks are doubled: `a.b`.c is
+	// column c of group "a.b".
 	Path string
 
 	Type       string // physical type, such as "INT64" or "BYTE_ARRAY"
 	typeLength int    // bytes of each FIXED_LEN_BYTE_ARRAY; 0 for other types
 
-	// logical is the logical type with its parameters, such as "DECIMAL(9,2)", "TIMESTAMP(MILLIS,true)"
-	// or "INTEGER(8,false)"; empty if there is none, and a number if this package does not know it.
+	// logical is the logical type with its parameters, such as "DECIMAL(9,2)", "TIMESTAMP(MILLIS,true)" or
+	// "INTEGER(8,false)". It is empty if there is none, and a number if this package does not know the type.
 	logical string
 
 	offset  int64 // of the filter in the file
-	length  int64 // of the filter with its header; 0 if the writer did not say
+	length  int64 // of the filter with its header; 0 if not in the footer
 	refused error // why the filter cannot be read, or nil
 }
 
-// types are the names of the physical types by their numbers.
+// types has the names of the physical types by their numbers.
 var types = []string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
 
 const (
@@ -47,13 +47,13 @@ const (
 	maxNames       = 1 << 10 // of a path
 )
 
-// Columns yields the columns of a Parquet file of the given size that have a filter, row group by row group.
-// It reads the footer only, in constant memory besides the schema's. It also yields columns whose
-// filter cannot be read, for instance because it would lie outside of the file: [Column.Filter] says why.
+// Columns yields the columns with a filter in a Parquet file of the given size, row group by row group. It reads only
+// the footer, and needs memory only for the schema. It also yields columns whose filter cannot be read, for example
+// because it would be outside of the file: [Column.Filter] then returns the reason.
 //
-// An error comes last. It wraps bloom.ErrCorrupt if the file is no Parquet file or its footer is damaged,
-// bloom.ErrIncompatible if the footer is encrypted, bloom.ErrTooLarge if the schema has more than
-// 262,144 columns, or any error from r.
+// After an error, Columns yields nothing more. The error wraps bloom.ErrCorrupt if the file is not a Parquet file or
+// its footer is damaged, bloom.ErrIncompatible if the footer is encrypted, bloom.ErrTooLarge if the schema has more
+// than 262,144 columns, or any error from r.
 func Columns(r io.ReaderAt, size int64) iter.Seq2[Column, error] {
 	return func(yield func(Column, error) bool) {
 		f := footer{size: size, rowGroup: -1, yield: yield}
@@ -75,7 +75,7 @@ func (c Column) String() string {
 // errStopped means that the caller wants no more columns.
 var errStopped = errors.New("stopped")
 
-// A footer is the part of a footer that has been read.
+// A footer is the state of reading a footer.
 type footer struct {
 	size    int64 // of the file
 	yield   func(Column, error) bool
@@ -122,14 +122,14 @@ func (f *footer) read(r io.ReaderAt) error {
 	return f.endColumn()
 }
 
-// visit takes the fields of the footer that matter, by their numbers in parquet.thrift.
+// visit stores the needed fields of the footer, by their numbers in parquet.thrift.
 func (f *footer) visit(path []byte, number int64, text []byte) error {
 	const rowGroups, chunk, meta = "\x04", "\x04\x01", "\x04\x01\x03" // chunk: of a column in a row group
 	c := &f.column
 	switch string(path) {
 	case rowGroups + listLength:
 		f.rowGroups = int(number)
-	case inSchema, rowGroups: // an element, or a row group, begins
+	case inSchema, rowGroups: // begins an element or a row group
 		if f.element.isLeaf {
 			f.leaves = append(f.leaves, f.element.leaf())
 		}
@@ -145,7 +145,7 @@ func (f *footer) visit(path []byte, number int64, text []byte) error {
 		}
 		f.rowGroup++
 		f.leaf = -1
-	case chunk: // a column begins
+	case chunk: // begins a column
 		if err := f.endColumn(); err != nil {
 			return err
 		}
@@ -213,12 +213,13 @@ func quoted(name string) string {
 	return name
 }
 
-// Filter reads the column's filter, in two calls of r.ReadAt, or three if the footer has no length. In columns of
-// floating-point numbers, 0 and -0 are equal: if the filter contains one of them, the result contains both.
+// Filter reads the column's filter, in two calls of r.ReadAt, or three if the footer does not have the filter's length.
+// In columns of floating-point numbers, 0 and -0 are equal: if the filter contains one of them, the result contains
+// both.
 //
-// It takes the option and returns the errors of [Read]. The error also wraps bloom.ErrCorrupt if the filter's
-// own length differs from the footer's, and bloom.ErrIncompatible if the filter is encrypted, or in another file, as
-// the filters of _metadata files are.
+// It takes the option and returns the errors of [Read]. The error also wraps bloom.ErrCorrupt if the length in the
+// filter's header differs from that in the footer, and bloom.ErrIncompatible if the filter is encrypted or in another
+// file, as with _metadata files.
 func (c Column) Filter(r io.ReaderAt, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	f, err := c.read(r, opts)
 	if err != nil {
@@ -239,13 +240,13 @@ func (c Column) read(r io.ReaderAt, opts []bloom.Option) (*bloom.BloomFilter, er
 	return wire.Read(section{io.NewSectionReader(r, offset, int64(s.SizeBytes()))}, binary.LittleEndian, s)
 }
 
-// A section is a part of a file that is known to be there.
+// A section is a part of a file that is known to exist. Len lets wire.Read allocate all memory at once.
 type section struct{ *io.SectionReader }
 
 func (s section) Len() int { return format.AsLen(uint64(s.Size())) }
 
-// Contains reports whether the column's filter contains a key, like [Column.Filter] followed by
-// a lookup, but reads only the header and 32 bytes, or twice 32 for the number 0.
+// Contains reports whether the column's filter contains a key. It reads only the header and 32 bytes, or twice 32 for
+// the number 0. Its errors are those of [Column.Filter].
 func (c Column) Contains(r io.ReaderAt, key []byte) (bool, error) {
 	found, err := c.contains(r, key)
 	if err != nil {
@@ -287,7 +288,7 @@ func containsAt(r io.ReaderAt, offset int64, s bloom.Scheme, key []byte) (bool, 
 	return true, nil
 }
 
-// zeros returns the keys of 0 and -0 in a column of floating-point numbers, and nil for other columns.
+// zeros returns the keys of 0 and -0 for a column of floating-point numbers, and nil for other columns.
 func (c Column) zeros() (plus, minus []byte) {
 	width := 0
 	switch {
@@ -305,8 +306,8 @@ func (c Column) zeros() (plus, minus []byte) {
 	return plus, minus
 }
 
-// scheme reads the header of the filter, and returns the offset of the bits. The bits are in the file as far
-// as header and footer know it.
+// scheme reads the header of the filter. It returns the scheme and the offset of the bits, after a check that the bits
+// are within the file.
 func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offset int64, err error) {
 	if c.refused != nil {
 		return s, 0, c.refused
@@ -321,7 +322,7 @@ func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offs
 	}
 	offset = c.offset + int64(header)
 	switch whole := int64(header) + int64(size); {
-	case c.length == 0: // the last byte proves that the others are there, before they get memory
+	case c.length == 0: // if the last byte exists, all do; checked before memory is allocated
 		err = fullAt(r, make([]byte, 1), c.offset+whole-1, "the bits")
 	case c.length != whole:
 		err = failure.Errorf(bloom.ErrCorrupt, "the filter has %d bytes, the footer says %d", whole, c.length)
@@ -333,7 +334,7 @@ func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offs
 	return s, offset, err
 }
 
-// fullAt fills p, a part of what, from offset on. An early end wraps bloom.ErrCorrupt.
+// fullAt fills p from offset on. If r ends too early, the error wraps bloom.ErrCorrupt and names what.
 func fullAt(r io.ReaderAt, p []byte, offset int64, what string) error {
 	_, err := format.Full(io.NewSectionReader(r, offset, int64(len(p))), p, what, false)
 	return err

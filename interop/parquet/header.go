@@ -12,7 +12,7 @@ import (
 //
 //	1: i32 number of bytes   2: union algorithm {1: BLOCK}   3: union hash {1: XXHASH}   4: union compression {1: UNCOMPRESSED}
 
-// unions are the unions of the header, from field 2 on, and the names of their fields 1.
+// unions lists the unions of the header, from field 2 on, and the names of their first members.
 var unions = []struct{ what, first string }{{"algorithm", "BLOCK"}, {"hash", "XXHASH"}, {"compression", "UNCOMPRESSED"}}
 
 // appendHeader appends the header of a filter of at most 2^31-1 bytes.
@@ -25,7 +25,7 @@ func appendHeader(dst []byte, bytes uint64) []byte {
 	return append(dst, typeStop)
 }
 
-// maxHeader is far more than a header has. A later version may have more fields.
+// maxHeader limits the bytes of a header. It is large, because later versions may have more fields.
 const maxHeader = 1 << 10
 
 // readHeader reads a header and nothing beyond it. It returns the header's length and the size of the
@@ -65,7 +65,7 @@ func readHeader(r io.Reader) (length int, size uint64, err error) {
 	return in.read, uint64(bytes), nil
 }
 
-// A byteReader reads single bytes, so that it takes nothing beyond a header, and counts them.
+// A byteReader reads and counts single bytes, so that nothing beyond the header is read.
 type byteReader struct {
 	r    io.Reader
 	read int

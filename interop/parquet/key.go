@@ -14,7 +14,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// Key returns the key of a value that is written as text:
+// Key returns the key of a value given as text, by the column's type:
 //
 //	number, FLOAT16                 -7, 0.1, -Inf
 //	DECIMAL                         12.50, 12.5
@@ -25,11 +25,11 @@ import (
 //	UUID                            123e4567-e89b-12d3-a456-426614174000, with or without hyphens
 //	STRING, ENUM, JSON, bytes       the same bytes
 //
-// [Column.Contains] and the result of [Column.Filter] take 0 and -0 for one number.
-// A FIXED_LEN_BYTE_ARRAY(16) without a logical type takes 16 bytes or a UUID with hyphens.
+// For [Column.Contains] and the result of [Column.Filter], 0 and -0 are the same number. For a FIXED_LEN_BYTE_ARRAY(16)
+// without a logical type, text is 16 bytes or a UUID with hyphens.
 //
-// The error wraps bloom.ErrInvalid if no value of the column is written so, for instance because it has
-// more digits than the column's scale or unit, or if the column's type has no form in text.
+// The error wraps bloom.ErrInvalid if text is not a value of the column, for example because it has more digits than
+// the column's scale or unit, or if the column's type is not in the table.
 func (c Column) Key(text string) ([]byte, error) {
 	kind, parameters, _ := strings.Cut(strings.TrimSuffix(c.logical, ")"), "(")
 	first, second, _ := strings.Cut(parameters, ",")
@@ -86,7 +86,7 @@ func (c Column) Key(text string) ([]byte, error) {
 	return key, nil
 }
 
-// The functions below return nil if the column has no such value.
+// The functions below return nil if the column cannot have the value.
 
 // integer returns the key of a column of integers.
 func (c Column) integer(v int64) []byte {
@@ -99,7 +99,7 @@ func (c Column) integer(v int64) []byte {
 	return Append(nil, int32(v))
 }
 
-// whole reads an integer of the given width. An unsigned one is stored as the signed one with its bits.
+// whole reads an integer of the given width in bits. Unsigned integers are stored as signed ones with the same bits.
 func (c Column) whole(text, width string, signed bool) []byte {
 	bits, _ := strconv.Atoi(width)
 	switch {
@@ -119,7 +119,7 @@ func (c Column) whole(text, width string, signed bool) []byte {
 	return nil
 }
 
-// float refuses NaN, which has many encodings.
+// float reads a number. It refuses NaN, which has many encodings.
 func float(text string, bits int, key func(v float64) []byte) []byte {
 	if v, err := strconv.ParseFloat(text, bits); err == nil && v == v {
 		return key(v)
@@ -127,13 +127,13 @@ func float(text string, bits int, key func(v float64) []byte) []byte {
 	return nil
 }
 
-// half returns the nearest 16-bit number of IEEE 754: 5 bits of exponent, 10 of fraction.
+// half returns the nearest IEEE 754 number of 16 bits: 5 bits of exponent, 10 of fraction.
 func half(v float64) []byte {
 	_, exponent := math.Frexp(v)
 	if v == 0 || exponent < -13 {
 		exponent = -13 // of a subnormal number
 	}
-	// In units of the last bit, a normal number is from 1024 to 2048. A carry raises the exponent.
+	// In units of the last bit, a normal number is from 1024 to 2048. Rounding up to 2048 carries into the exponent.
 	bits := math.RoundToEven(math.Ldexp(math.Abs(v), 11-exponent)) + float64(exponent+13)*1024
 	switch {
 	case math.IsInf(v, 0):
@@ -147,8 +147,8 @@ func half(v float64) []byte {
 	return []byte{byte(uint16(bits)), byte(uint16(bits) >> 8)}
 }
 
-// decimal reads a number with at most precision digits, scale of them after the point. Its key is the number
-// without the point: an integer, or the shortest big-endian two's complement, filled up to a fixed length.
+// decimal reads a number with at most precision digits, scale of them after the point. The key is the number times
+// 10^scale: an integer, or the shortest big-endian two's complement, extended to the column's length if it has one.
 func (c Column) decimal(text, precision, scale string) []byte {
 	digits, _ := strconv.Atoi(precision)
 	after, _ := strconv.Atoi(scale)
@@ -187,7 +187,7 @@ func (c Column) decimal(text, precision, scale string) []byte {
 
 var units = map[string]time.Duration{"MILLIS": time.Millisecond, "MICROS": time.Microsecond, "NANOS": time.Nanosecond}
 
-// ticks reads a time, and counts the units since 1970.
+// ticks reads a time. The key is the number of units since 1970.
 func (c Column) ticks(text string, zoned bool, unit string) []byte {
 	layout := "2006-01-02T15:04:05"
 	if zoned {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The names of the members of the union LogicalType, and of the older enum ConvertedType, by their numbers in
+// The names of the union LogicalType, of the older enum ConvertedType, and of the union TimeUnit, by their numbers in
 // parquet.thrift. Source: "Parquet Logical Type Definitions", Apache Parquet.
 var (
 	logicalNames = []string{
@@ -21,7 +21,7 @@ var (
 	unitNames = []string{1: "MILLIS", "MICROS", "NANOS"}
 )
 
-// nameOf returns the name of a number, or the number if it is newer than the list.
+// nameOf returns the name of a number, or its digits if the list has no name for it.
 func nameOf(names []string, number int64) string {
 	if number >= 0 && number < int64(len(names)) && names[number] != "" {
 		return names[number]
@@ -29,10 +29,10 @@ func nameOf(names []string, number int64) string {
 	return strconv.FormatInt(number, 10)
 }
 
-// maxLeaves limits the memory for the schema of a hostile file.
+// maxLeaves limits the memory for the schema of an untrusted file.
 const maxLeaves = 1 << 18
 
-// A leaf is what the schema says about a column.
+// A leaf has the needed properties of a column in the schema.
 type leaf struct {
 	length  int
 	logical string
@@ -84,7 +84,7 @@ func (e *element) visit(path []byte, number int64) {
 	}
 }
 
-// leaf returns what a leaf says. A logical type replaces a converted one.
+// leaf returns the properties of the element. If it has both, the logical type replaces the converted one.
 func (e *element) leaf() leaf {
 	name := e.converted
 	if e.logical != 0 {

@@ -1,6 +1,5 @@
-// Package parquet finds, reads, fills and writes the Bloom filters of Apache Parquet. Such a
-// filter has the values of one column in one row group, so that a reader can skip row groups
-// without the value that it looks for.
+// Package parquet finds, reads and writes the Bloom filters of Apache Parquet. Such a filter has the values of one
+// column in one row group. With it, a reader skips row groups that do not have a value.
 //
 //	for c, err := range parquet.Columns(file, size) {  // the columns with a filter
 //		key, err := c.Key("12.50")                     // of a value in text, by the column's type
@@ -8,9 +7,8 @@
 //		f, err := c.Filter(file)                       // reads all, for many keys
 //	}
 //
-// The filters are ordinary ones of package bloom, with the strategy [bloom.SplitBlock] and the
-// hash [Hash]. A key is a value in Parquet's plain encoding, a byte array without its length. [Column.Key]
-// and [Append] make keys.
+// The filters are of type [bloom.BloomFilter], with the strategy [bloom.SplitBlock] and the hash [Hash]. A key is a
+// value in Parquet's plain encoding, for a byte array without its length. [Column.Key] and [Append] make keys.
 package parquet
 
 import (
@@ -40,14 +38,14 @@ const (
 
 var required = []bloom.Option{bloom.WithStrategy(bloom.SplitBlock), bloom.WithHash(Hash)}
 
-// New returns an empty filter for n different values with a false-positive rate of at most p,
-// from 1e-7 to 0.5, that all readers accept: its size is a power of two, at most 128 MiB.
+// New returns an empty filter for n different values with a false-positive rate of at most p, 1e-7 <= p <= 0.5. All
+// readers accept it, because its size is a power of two, at most 128 MiB.
 //
-// parquet-go, DuckDB and this package also accept other multiples of 32 bytes. The smallest filter that
-// keeps p is bloom.New(n, p, bloom.WithStrategy(bloom.SplitBlock), bloom.WithHash(parquet.Hash)).
+// parquet-go, DuckDB and this package also accept other multiples of 32 bytes. For them, the smallest filter that keeps
+// p is bloom.New(n, p, bloom.WithStrategy(bloom.SplitBlock), bloom.WithHash(parquet.Hash)).
 //
-// The option is [bloom.WithMaxBytes]. New returns the errors of bloom.New, and one that wraps
-// bloom.ErrTooLarge for a filter of more than 128 MiB.
+// The only option is [bloom.WithMaxBytes]. New returns the errors of bloom.New, and one that wraps bloom.ErrTooLarge
+// for a filter of more than 128 MiB.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	s, err := bloom.NewScheme(n, p, required...)
 	if err != nil {
@@ -64,14 +62,15 @@ func schemeOf(size uint64, opts []bloom.Option) (bloom.Scheme, error) {
 	return wire.Scheme(bloom.Params{M: size * 8, K: k}, required, opts)
 }
 
-// Read reads a filter, its header and its bits, and nothing beyond its end. n and p are not in the data,
-// so those of [bloom.BloomFilter.Params] are 0. The option is [bloom.WithMaxBytes].
+// Read reads a filter, its header and its bits, and nothing beyond its end. The data has no n and p, so
+// [bloom.BloomFilter.Params] has 0 for both. The only option is [bloom.WithMaxBytes].
 //
-// There is no checksum: damaged bits go unnoticed. Memory is requested as the bytes arrive.
+// Read allocates memory as the bytes arrive. The format has no checksum, so damaged bits are not detected.
 //
-// The error wraps bloom.ErrCorrupt if the bytes are not a filter, and io.ErrUnexpectedEOF too if they end too early,
-// bloom.ErrIncompatible for an algorithm, hash or compression that is not in the format's version 2, or
-// bloom.ErrTooLarge. Read returns any error from r, and io.EOF itself at the end of the stream.
+// The error wraps bloom.ErrCorrupt if the bytes are not a filter, and also io.ErrUnexpectedEOF if they end too early.
+// It wraps bloom.ErrIncompatible for an algorithm, hash or compression that is not in version 2 of the format, and
+// bloom.ErrTooLarge if the filter is larger than WithMaxBytes or the machine's memory. If r fails, it wraps the error
+// of r. At the end of the stream Read returns io.EOF itself.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	_, size, err := readHeader(r)
 	if err != nil {
@@ -84,12 +83,12 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	return wire.Read(r, binary.LittleEndian, s)
 }
 
-// Write writes the filter, header and bits, as in a Parquet file, in O(m). It may run while
-// keys are added: what it writes contains every key whose Add had returned before.
+// Write writes the header and the bits of the filter as in a Parquet file, in O(m). It may run while keys are added: it
+// writes every key whose Add had returned before the call.
 //
-// Write returns any error from w, or one that wraps bloom.ErrNotPortable if the filter has another strategy
-// than [bloom.SplitBlock], another hash than [Hash], or 2^31 bytes or more, or bloom.ErrInvalid if it is nil or
-// zero. Then it writes nothing.
+// Write returns any error from w. It writes nothing and returns an error that wraps bloom.ErrNotPortable if the filter
+// has another strategy than [bloom.SplitBlock], another hash than [Hash], or 2^31 bytes or more, or bloom.ErrInvalid if
+// f is nil or the zero BloomFilter.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
 	if err := wire.Portable(f, required...); err != nil {
 		return err
@@ -100,9 +99,9 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return wire.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
 }
 
-// Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: the little-endian bytes. 0 and -0 have
-// different bytes, and so have different NaNs. For the other types, the bytes of the value are the key. Append knows no
-// logical type: see [Column.Key]. Append can be passed to typed.New.
+// Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: its little-endian bytes. 0 and -0 have
+// different bytes, and NaN has several encodings. For byte arrays, the bytes of the value are the key. For values of
+// logical types, see [Column.Key]. typed.New takes Append.
 func Append[T int32 | int64 | float32 | float64](dst []byte, v T) []byte {
 	switch v := any(v).(type) {
 	case int32:

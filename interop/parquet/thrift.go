@@ -27,22 +27,22 @@ const (
 )
 
 const (
-	maxDepth = 64 // of structs and lists; Parquet's own need less than ten
+	maxDepth = 64 // of structs and lists; Parquet files need less than ten
 	maxText  = 1 << 16
 )
 
 // listLength stands for the length of a list in a path. No field has this number.
 const listLength = "\x00"
 
-// A walker reads a struct and calls visit for each integer, boolean and binary in it, and at the start of each struct,
-// with the value's path: the numbers of the fields that lead to it. All elements of a list have the list's path, and
-// its length has the list's path with listLength behind it. number is the integer, 0 or 1 for a boolean field, or the
-// length of a binary, and text a binary of at most maxText bytes. Doubles and lists of booleans are skipped.
+// A walker reads a struct. It calls visit for each integer, boolean and binary in it, and at the start of each inner
+// struct. path has the numbers of the fields that lead to the value. Elements of a list have the path of the list; the
+// length of the list has this path followed by listLength. number is the integer, 0 or 1 for a boolean, or the length
+// of a binary. text is the binary if it has at most maxText bytes. Doubles and lists of booleans are skipped.
 type walker struct {
 	in    io.ByteReader
 	visit func(path []byte, number int64, text []byte) error
 
-	err  error // the first one, of in or visit; then all that is read is 0
+	err  error // the first error, of in or visit; after it, byte returns 0
 	path []byte
 	buf  []byte
 }
@@ -67,7 +67,7 @@ func (w *walker) fields(depth int) {
 			id = w.integer()
 		}
 		if id <= 0 || id > 255 {
-			id = 255 // Parquet has no such field
+			id = 255 // a number that no field of Parquet has
 		}
 		w.path = append(w.path[:outer], byte(id))
 		if typ == typeTrue || typ == typeFalse { // the type is the value
@@ -110,7 +110,7 @@ func (w *walker) value(typ byte, depth int) {
 		w.path = append(w.path, listLength...)
 		w.report(int64(min(n, math.MaxInt32)), nil)
 		w.path = w.path[:len(w.path)-len(listLength)]
-		for ; n > 0 && w.err == nil; n-- { // each takes at least a byte, so the bytes bound n
+		for ; n > 0 && w.err == nil; n-- { // each takes at least one byte, so a false n ends with the input
 			w.value(b&15, depth+1)
 		}
 	default:

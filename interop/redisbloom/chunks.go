@@ -17,12 +17,12 @@ import (
 
 const maxChunk = 16 << 20
 
-// Chunks yields the filter in chunks, an iterator and bytes, for BF.LOADCHUNK in this order. The first has
-// iterator 1 and the header. The others have the bits of one layer after the other, each at most 16 MiB of
-// one layer. Their iterator is 1 plus the number of bytes up to the chunk's end.
+// Chunks yields the filter in chunks, each an iterator and bytes, for BF.LOADCHUNK in this order. The first chunk has
+// iterator 1 and the header. The others have the bits of the layers, the oldest first, at most 16 MiB of one layer per
+// chunk. Their iterator is 1 plus the number of bytes of bits up to the chunk's end.
 //
-// The bytes are valid until the next chunk. Keys must not be added before the last chunk: the header, which
-// counts them, is the first.
+// The bytes are valid until the next chunk. Do not add keys until Chunks has ended, because the header has their
+// number.
 func (f *Filter) Chunks() iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		var buf []byte
@@ -61,16 +61,15 @@ func (f *Filter) state() (header, layered.Layers) {
 	return h, layers
 }
 
-// FromDump returns the filter that BF.SCANDUMP returns. It calls scan with 0 and then with the iterator of
-// the last call, until scan returns iterator 0, and keeps nothing of the data. The filter then grows as the
-// server's would.
+// FromDump returns the filter that BF.SCANDUMP returns. It calls scan with 0 and then with the iterator of the last
+// call, until scan returns iterator 0. It does not keep data. The filter grows as it would in the server.
 //
-// The data may be untrusted: every field is checked, and memory is requested as the bytes
-// arrive. There is no checksum, so damaged bits go unnoticed. The option is [bloom.WithMaxBytes].
+// The data may be untrusted: FromDump checks every field, and allocates memory as the bytes arrive. There is no
+// checksum, so damaged bits are not detected. The only option is [bloom.WithMaxBytes].
 //
-// The error wraps bloom.ErrCorrupt if the chunks are not a whole filter, bloom.ErrIncompatible
-// if the filter has options that RedisBloom's own filters do not have, or a layer with a k above 255,
-// bloom.ErrInvalid or bloom.ErrTooLarge. Otherwise it is the error of scan.
+// The error wraps bloom.ErrCorrupt if the chunks are not a complete filter, bloom.ErrIncompatible if the header has
+// options that RedisBloom does not set or a layer has a k above 255, bloom.ErrInvalid for another option of opts, and
+// bloom.ErrTooLarge if there is too little memory. If scan fails, it is the error of scan.
 func FromDump(scan func(iterator int64) (next int64, data []byte, err error), opts ...bloom.Option) (*Filter, error) {
 	s := &scanner{scan: scan}
 	f, err := Read(s, opts...)
@@ -112,8 +111,7 @@ func (s *scanner) Read(p []byte) (int, error) {
 // Len lets a layer of one chunk get its memory at once.
 func (s *scanner) Len() int { return len(s.data) }
 
-// Redis has no format for a filter in a file, so this one is the project's own: for each chunk,
-// in the order of BF.SCANDUMP,
+// Redis has no file format for a filter. This one is the project's own: for each chunk, in the order of BF.SCANDUMP,
 //
 //	bytes  field
 //	8      iterator, little-endian
@@ -128,9 +126,9 @@ func appendHead(iterator int64, length int) []byte {
 	return binary.LittleEndian.AppendUint64(head, uint64(length))
 }
 
-// WriteTo writes the chunks to w as a file, which [Read] and the command read. Do not add keys
-// during the call. A snapshot that survives a crash is persist.Save(path, f). It returns any error from w, or
-// one that wraps bloom.ErrInvalid if f is nil or zero.
+// WriteTo writes the chunks to w, in a format that [Read] and the command bloom read. Do not add keys during the call.
+// To save a filter in a file, call persist.Save. WriteTo returns any error from w, or one that wraps bloom.ErrInvalid
+// if f is nil or the zero Filter.
 func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
 	if f == nil || f.layers.Load() == nil {
 		return 0, failure.Errorf(bloom.ErrInvalid, "a filter of RedisBloom that is nil or zero, want one of redisbloom.New or Read")
@@ -144,9 +142,9 @@ func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
 	return counter.N, err
 }
 
-// Read reads a filter that [Filter.WriteTo] has written, or that was made of the replies of
-// BF.SCANDUMP in this format, to the end of r. It takes the options and returns the errors of [FromDump], or
-// any error from r. At the end of the stream it returns io.EOF itself.
+// Read reads a filter that [Filter.WriteTo] has written, or replies of BF.SCANDUMP in this format, to the end of r. It
+// takes the option and returns the errors of [FromDump], or any error from r. At the end of the stream it returns
+// io.EOF itself.
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	if err := checkOptions(opts); err != nil {
 		return nil, err
@@ -197,12 +195,12 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	return f, nil
 }
 
-// A dump is the data of the chunks as one stream.
+// A dump reads the data of the chunks as one stream.
 type dump struct {
 	r    io.Reader
 	end  uint64 // iterator of the last chunk, or 0
 	left uint64 // bytes of the last chunk that were not read
-	err  error  // of the head of a chunk
+	err  error  // for a bad head of a chunk
 }
 
 // next begins a chunk if all bytes of the last one were read. At the end it returns io.EOF itself.
@@ -236,5 +234,5 @@ func (d *dump) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Len returns the number of bytes that are left. bloom.Read then allocates a layer at once instead of in steps.
+// Len returns the number of bytes that are left, so that wire.Read allocates a layer at once.
 func (d *dump) Len() int { return format.AsLen(format.Remaining(d.r)) }

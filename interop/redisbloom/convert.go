@@ -9,8 +9,8 @@ import (
 	"github.com/seed3447c163/bloom/interop/internal/wire"
 )
 
-// BloomFilter returns a copy of the only layer as a plain filter, in O(m). Its n and p are those
-// of the layer. The error wraps bloom.ErrIncompatible if there are more layers.
+// BloomFilter returns a copy of the only layer, in O(m), with the n and p of the layer. The error wraps
+// bloom.ErrIncompatible if there are more layers.
 func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 	layers := f.all()
 	if len(layers) != 1 {
@@ -24,12 +24,12 @@ func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 //
 //	bloom.New(n, rate, bloom.WithStrategy(redisbloom.Strategy), bloom.WithHash(redisbloom.Hash))
 //
-// where rate is p/2 if the filter is going to grow, see [New]. expansion is as in [Plan]. f does not count
-// its keys, so the number of items is an estimate from the bits: the next layer may begin some keys earlier
-// or later than the server's would.
+// where rate is p if expansion is 0, and p/2 otherwise, see [New]. For expansion, see [Plan]. f does not count its
+// keys, so their number is estimated from the bits: the next layer may begin a few keys earlier or later than in the
+// server.
 //
-// The error wraps bloom.ErrNotPortable if f has another strategy or hash, or other m and k
-// than RedisBloom has for its n and p, bloom.ErrInvalid or bloom.ErrTooLarge.
+// The error wraps bloom.ErrNotPortable if f has another strategy or hash, or another m or k than RedisBloom chooses for
+// its n and p. It wraps the errors of [New] if f has no n and p or there is too little memory.
 func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
 	if err := wire.Portable(f, required...); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// The options of a filter in its header. RedisBloom sets the first two for all its filters.
+// Bits of the options in a header. RedisBloom sets the first two for all filters.
 const (
 	optionNoRound   = 1 // m is not rounded to a power of two
 	optionForce64   = 4 // 64-bit hashes
@@ -23,7 +23,7 @@ const (
 	maxLayers   = 1 << 11 // the rate halves from layer to layer, so 1,075 are possible
 )
 
-// A header is the first chunk of a filter; append writes its bytes.
+// A header has the content of the first chunk of a filter.
 type header struct {
 	options   uint32
 	expansion uint32
@@ -70,8 +70,8 @@ func (h *header) append(b []byte) []byte {
 	return b
 }
 
-// ReadPlan returns the [Filter.Plan] of the filter with this header: the data that BF.SCANDUMP returns for
-// iterator 0. It returns the errors of [FromDump] for a bad header. It accepts any number of layers.
+// ReadPlan returns the [Filter.Plan] of the filter with this header, the data that BF.SCANDUMP returns for iterator 0.
+// For a bad header it returns the errors of [FromDump].
 func ReadPlan(header []byte) (Plan, error) {
 	h, err := readHeader(header, math.MaxUint64)
 	if err != nil {
@@ -80,8 +80,8 @@ func ReadPlan(header []byte) (Plan, error) {
 	return h.plan(h.layers[0].N, h.layers[0].P), nil
 }
 
-// readHeader checks what the server checks, that the fields agree with each other, and that the layers have
-// at most limit bytes.
+// readHeader reads a header. It makes the checks of the server, and checks that the fields agree with each other and
+// that the layers have at most limit bytes.
 func readHeader(b []byte, limit uint64) (h header, err error) {
 	le := binary.LittleEndian
 	if len(b) < headerBytes {

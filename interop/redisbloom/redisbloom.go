@@ -1,15 +1,14 @@
-// Package redisbloom exchanges Bloom filters with Redis's module RedisBloom, as the chunks of
-// BF.SCANDUMP and BF.LOADCHUNK. A program builds a filter and loads it into the server, or
-// fetches one and queries it, without a round trip per key. Both are equal bit for bit.
+// Package redisbloom exchanges Bloom filters with Redis's module RedisBloom, in the chunks of BF.SCANDUMP and
+// BF.LOADCHUNK. A program builds a filter and loads it into the server, or fetches one and queries it, without a round
+// trip per key. The bits are equal.
 //
 //	f, err := redisbloom.New(redisbloom.Plan{N: 1_000_000, P: 0.01, Expansion: 2}) // BF.RESERVE name 0.01 1000000
 //	added, err := f.Add(key)                                                       // BF.ADD
 //	for iterator, data := range f.Chunks() {                                       // BF.LOADCHUNK name iterator data
 //
-// A filter of RedisBloom is a chain of layers. When the last layer has as many keys as it was
-// made for, a larger layer with half its rate follows. [docs/formats.md] has the formulas. A layer here has
-// a k of at most 255, so a filter has at most about 250 layers. With an Expansion of 2 or more, memory ends
-// earlier.
+// A filter of RedisBloom is a chain of layers. When the last layer is full, a larger layer with half its rate follows.
+// [docs/formats.md] has the formulas. In this package k is at most 255, so a filter has at most about 250 layers. With
+// an Expansion of 2 or more, memory ends earlier.
 //
 // [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
 package redisbloom
@@ -30,30 +29,31 @@ import (
 
 // A Filter is a RedisBloom filter in memory. Make one with [New] or [Read].
 //
-// All methods are safe for concurrent use by multiple goroutines. Contains takes no lock. Add takes one because
-// RedisBloom counts each new key. The same keys in the same order make the server's bytes. Methods of the zero Filter
-// panic, except String and WriteTo. A Filter does not marshal to text, JSON or gob: use [Filter.WriteTo].
+// All methods are safe for concurrent use by multiple goroutines. Contains takes no lock. Add takes one, because
+// RedisBloom counts each new key. With the same keys in the same order, the bytes are those of the server. Methods of
+// the zero Filter panic, except String and WriteTo. A Filter does not marshal to text, JSON or gob: use
+// [Filter.WriteTo].
 type Filter struct {
 	adding   sync.Mutex
-	header   header                         // the layers' items are set when it is written
-	layers   atomic.Pointer[layered.Layers] // n and p of each are the capacity and the rate in the header
+	header   header                         // state sets items of the layers in a copy
+	layers   atomic.Pointer[layered.Layers] // N and P of a layer are the capacity and the rate in the header
 	maxBytes uint64
 }
 
-// A Plan is the arguments of BF.RESERVE.
+// A Plan has the arguments of BF.RESERVE.
 type Plan struct {
 	N         uint64  // keys of the first layer
 	P         float64 // false-positive rate of the whole filter
 	Expansion uint32  // each layer is for this many times the keys of the one before; 0 is NONSCALING
 }
 
-// New returns the empty filter that BF.RESERVE makes. Its layers have rates p/2, p/4 and so on, p together.
-// A filter that does not grow has rate p. RedisBloom's default expansion is 2. RedisBloom sizes by the
-// textbook formula, so small layers with a small p have a higher rate.
+// New returns the empty filter that BF.RESERVE makes. Its layers have rates p/2, p/4 and so on, which sum to p. A
+// filter that does not grow has rate p. RedisBloom's default expansion is 2. RedisBloom sizes by the textbook formula,
+// so small layers with a small p have a higher rate.
 //
-// The option is [bloom.WithMaxBytes], which limits the memory of all layers together, also when the filter
-// grows. The error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1 or for another option, and
-// bloom.ErrTooLarge if there is too little memory.
+// The only option is [bloom.WithMaxBytes], which limits the memory of all layers together, also when the filter grows.
+// The error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1 or for another option, and bloom.ErrTooLarge if
+// there is too little memory.
 func New(plan Plan, opts ...bloom.Option) (*Filter, error) {
 	switch {
 	case plan.N == 0:
@@ -85,7 +85,7 @@ func checkOptions(opts []bloom.Option) error {
 	return err
 }
 
-// Plan returns the plan that the filter was made for. It stays the same when the filter grows.
+// Plan returns the arguments of BF.RESERVE for the filter. They stay the same when the filter grows.
 func (f *Filter) Plan() Plan {
 	first := f.all()[0].Params()
 	return f.header.plan(first.N, first.P)
@@ -122,8 +122,8 @@ func (f *Filter) all() layered.Layers {
 // Add adds a key, as BF.ADD does. It returns true if the key is definitely new and this
 // call added it, false if the key was probably added before.
 //
-// The error wraps [bloom.ErrFull] or bloom.ErrTooLarge if the key is new and there is no room, or if the next
-// layer would have a k above 255.
+// If the key is new and there is no room, the error wraps [bloom.ErrFull] if the filter does not grow, or
+// bloom.ErrTooLarge if the next layer would exceed the memory or have a k above 255.
 func (f *Filter) Add(key []byte) (bool, error) {
 	return f.add(sum(key))
 }
@@ -161,9 +161,9 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 // AddString is [Filter.Add] for a string.
 func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.BytesOf(key)) }
 
-// AddMany adds keys like [Filter.Add], one after the other, but faster if the layers are larger
-// than the cache. It returns how many were definitely new. If added is not nil, added[i] becomes the
-// answer to keys[i]. AddMany stops at the first key for which there is no room.
+// AddMany adds keys in order, as [Filter.Add] does, but faster if the layers are larger than the cache. It returns how
+// many were definitely new. If added is not nil, AddMany sets added[i] to the answer for keys[i]. It stops at the first
+// error.
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
@@ -180,9 +180,8 @@ func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.Byte
 
 func (f *Filter) contains(h1, h2 uint64) bool { return f.all().Youngest(h1, h2, 0) != nil }
 
-// ContainsMany looks up keys, faster than [Filter.Contains] if the filter is larger than the
-// cache. It returns how many of them were probably added; if found is not nil, found[i] becomes
-// what Contains of keys[i] would return.
+// ContainsMany looks up keys as [Filter.Contains] does, but faster if the layers are larger than the cache. It returns
+// how many were probably added. If found is not nil, ContainsMany sets found[i] to the answer for keys[i].
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) int {
@@ -198,10 +197,10 @@ func (f *Filter) Layers() (params []bloom.Params) {
 	return params
 }
 
-// Count returns for how many keys Add has returned true, without reading the bits: the items of BF.INFO.
+// Count returns the number of keys for which Add has returned true, without reading the bits: the items of BF.INFO.
 func (f *Filter) Count() uint64 { return f.all().Keys() }
 
-// SizeBytes returns the memory of the bits of all layers.
+// SizeBytes returns the number of bytes that the bits of all layers take.
 func (f *Filter) SizeBytes() uint64 { return f.all().SizeBytes() }
 
 // String describes the filter in one line.
@@ -217,9 +216,8 @@ func (f *Filter) String() string {
 // LogValue is String, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// Stats returns statistics of all layers together, in O(m). N is the capacity of BF.INFO, and
-// EstimatedCount its exact count of the keys that were new. P is from the [Plan], K from the
-// newest layer.
+// Stats describes all layers together, in O(m). N is the capacity of BF.INFO, and EstimatedCount is [Filter.Count]. P
+// is that of the [Plan], and K that of the newest layer.
 func (f *Filter) Stats() bloom.Stats {
 	s := f.all().Stats()
 	s.P = f.Plan().P

@@ -14,10 +14,9 @@ import (
 // Strategy is the strategy of RedisBloom's layers: positions (h1 + i·h2 mod 2^64) mod m for
 // i = 0..k-1, with [Hash].
 //
-// [bloom.New] with this strategy makes RedisBloom's layer of n keys at rate p. RedisBloom
-// rounds k up without more bits, which adds 0.3 % to the rate at p = 1 % and at most
-// 6 %, at p = 12 %. Few keys with a small p have a higher rate than independent positions:
-// at p = 1e-6, 87 times p for n = 100 and 9 times for n = 1000.
+// [bloom.New] with this strategy makes RedisBloom's layer of n keys at rate p. RedisBloom rounds k up without more
+// bits, which raises the rate by 0.3 % at p = 1 %, and by at most 6 %, at p = 12 %. For few keys and a small p, the
+// rate is higher than with independent positions: at p = 1e-6, 87 times p for n = 100 and 9 times p for n = 1000.
 var Strategy = bloom.NewStrategy("redisbloom", definition)
 
 var definition = bloom.Definition{
@@ -34,8 +33,8 @@ var definition = bloom.Definition{
 
 const maxK = 255
 
-// Hash is RedisBloom's: h1 is MurmurHash64A of the key with seed 0xc6a4a7935bd1e995, and h2 is
-// MurmurHash64A of the key with seed h1.
+// Hash is the hash of RedisBloom: h1 is MurmurHash64A of the key with seed 0xc6a4a7935bd1e995, and h2 is MurmurHash64A
+// of the key with seed h1.
 var Hash = bloom.NewHash("redisbloom-murmur64a", memory.Own(sum))
 
 func sum(key []byte) (h1, h2 uint64) {
@@ -48,7 +47,7 @@ const (
 	factor    = 0xc6a4a7935bd1e995
 )
 
-// murmur64A is Appleby's MurmurHash64A, which reads eight bytes at a time, little-endian.
+// murmur64A is Appleby's MurmurHash64A with little-endian words.
 func murmur64A(key []byte, seed uint64) uint64 {
 	h := seed ^ uint64(len(key))*factor
 	for ; len(key) >= 8; key = key[8:] {
@@ -66,9 +65,9 @@ func murmur64A(key []byte, seed uint64) uint64 {
 	return h ^ h>>47
 }
 
-// layerParams returns the numbers of a layer as the server computes them.
+// layerParams returns the parameters of a layer as the server computes them.
 func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey float64, err error) {
-	if rate == 0 { // half of the smallest float64, which a header may have
+	if rate == 0 { // if the last layer has the smallest float64 as its rate
 		return p, 0, failure.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
 	}
 	bitsPerKey = -wire.Log(rate) / 0.480453013918201

@@ -1,4 +1,5 @@
-// Package tickets counts down from a number, in several cache lines, so that goroutines do not contend for one.
+// Package tickets limits the number of keys of a filter. It counts down in several cache lines, so that goroutines do
+// not contend for one.
 package tickets
 
 import (
@@ -11,7 +12,7 @@ import (
 // A goroutine that has taken a ticket keeps it for a key, gives it back, or loses it.
 type Box struct {
 	cells []Cell
-	size  uint64 // tickets in all
+	size  uint64 // number of tickets at the beginning
 }
 
 // A Cell has some of the tickets. They never move to another cell, so no ticket is counted twice.
@@ -20,10 +21,10 @@ type Cell struct {
 	_          [64 - 16]byte // a cache line each
 }
 
-// New returns a box for a filter of the given number of bits, with taken + left tickets. Keys have taken of them;
-// left can still be taken.
+// New returns a box for a filter of the given number of bits, with taken + left tickets, of which left can still be
+// taken.
 func New(taken, left, bits uint64) *Box {
-	cells := uint64(4) // four per processor; few tickets or few bits get few: a file may claim any number
+	cells := uint64(4) // up to four per processor; fewer for few tickets or bits, because a file may claim any number of tickets
 	for cells < uint64(4*runtime.GOMAXPROCS(0)) && cells < 256 && cells < min(left, bits)/64 {
 		cells *= 2
 	}
@@ -34,8 +35,8 @@ func New(taken, left, bits uint64) *Box {
 	return b
 }
 
-// Take takes a ticket and returns its cell, or nil if there is none. The digest of the key chooses the first cell to
-// look at.
+// Take takes a ticket and returns its cell, or nil if none is left. It begins with a cell that the key's digest
+// selects.
 func (b *Box) Take(digest uint64) *Cell {
 	for i := range uint64(len(b.cells)) {
 		c := &b.cells[(digest+i)&uint64(len(b.cells)-1)]
@@ -51,10 +52,10 @@ func (b *Box) Take(digest uint64) *Cell {
 // Give gives a ticket back.
 func (c *Cell) Give() { c.left.Add(1) }
 
-// Lose records that a taken ticket has no key and does not come back.
+// Lose records that a taken ticket has no key and is not given back.
 func (c *Cell) Lose() { c.lost.Add(1) }
 
-// Count returns how many tickets have a key, or may get one by an add that is under way, and how many are left.
+// Count returns the number of tickets that have a key or are held by a running add, and the number that are left.
 func (b *Box) Count() (taken, left uint64) {
 	taken = b.size
 	for i := range b.cells {

@@ -1,8 +1,8 @@
-// Package floats has elementary functions with the same result on every architecture.
+// Package floats has elementary functions with the same results on every architecture.
 //
-// Functions of package math differ in the last digit: some architectures have them in assembly, and the
-// compiler may fuse a product and a sum into one operation, which rounds once instead of twice. A conversion to
-// float64 forbids that. The error is below four units in the last place.
+// Functions of package math may differ in the last digit: some architectures have them in assembly, and the compiler
+// may fuse a product and a sum into one operation, which rounds once instead of twice. A conversion of the product to
+// float64 prevents that. The errors of these functions are below four units in the last place.
 package floats
 
 import "math"
@@ -13,8 +13,8 @@ const (
 	ln2Low  = 0x1.a39ef35793c76p-33
 )
 
-// expm1 returns e^r - 1 for |r| <= ln(2)/2, by e^r = (c + r)/(c - r) with c = r·coth(r/2), whose series has
-// the coefficients 2·B_2i/(2i)! with the Bernoulli numbers B_2i.
+// expm1 returns e^r - 1 for |r| <= ln(2)/2, by e^r = (c + r)/(c - r) with c = r·coth(r/2). The series of c has the
+// coefficients 2·B_2i/(2i)!, where B_2i are Bernoulli numbers.
 func expm1(r float64) float64 {
 	z := float64(r * r)
 	c := -691.0 / 653837184000
@@ -45,7 +45,7 @@ func Exp(x float64) float64 {
 	return math.Ldexp(1+expm1(r), int(k))
 }
 
-// Expm1 returns e^x - 1, precisely also for x near 0.
+// Expm1 returns e^x - 1. It is also precise for x near 0.
 func Expm1(x float64) float64 {
 	switch {
 	case x == 0:
@@ -88,7 +88,7 @@ func Log(x float64) float64 {
 	return log(f, e, 0)
 }
 
-// Log1p returns the natural logarithm of 1 + x, precisely also for x near 0.
+// Log1p returns the natural logarithm of 1 + x. It is also precise for x near 0.
 func Log1p(x float64) float64 {
 	switch {
 	case -0.29 < x && x < 0.41:

@@ -1,5 +1,4 @@
-// Package conformance tests everything that this module writes to bytes, its own formats and those of other
-// systems.
+// Package conformance tests encodings: the module's own formats and those of other systems.
 package conformance
 
 import (
@@ -17,22 +16,22 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
-// A Format is a way to write values and to read them.
+// A Format is an encoding of values.
 type Format struct {
-	Values []io.WriterTo // the first one is damaged in every way, so it is small
-	Large  io.WriterTo   // has more than a MiB; nil if reading has no bound for its memory
-	Zero   []io.WriterTo // nil and zero values, which writing refuses
+	Values []io.WriterTo // the first one should be small, because tests damage each of its bytes
+	Large  io.WriterTo   // more than 1 MiB; nil if the memory of reading is not bounded
+	Zero   []io.WriterTo // nil and zero values, whose WriteTo returns an error
 	Read   func(io.Reader, ...bloom.Option) (io.WriterTo, error)
 
 	Sealed   bool // checksums detect every change
-	Stream   bool // a value ends before the stream, and io.EOF is the end of the stream
-	Version  int  // offset of the version; 0 if there is none that the checksums leave alone
+	Stream   bool // values may follow each other; at the end, Read returns io.EOF
+	Version  int  // offset of a version that no checksum covers; 0 if none
 	AnyError bool // another package, such as encoding/json, also returns errors
-	Trusting bool // a writer that writes less without an error is not noticed
-	Every    int  // one of so many bits is flipped, and data cut at one of so many lengths; 0 is 1
-	Copies   int  // how many times its memory a large value takes to read; 0 is 1
+	Trusting bool // short writes without an error are not detected
+	Every    int  // tests flip every such bit and cut at every such length; 0 means 1
+	Copies   int  // memory of reading a large value, in copies of it; 0 means 1
 
-	Moves          bool   // what is written depends on the time
+	Moves          bool   // the bytes depend on the time
 	Earlier, Later []byte // two snapshots of one value of equal length; nil if the format is not sealed
 }
 
@@ -41,7 +40,7 @@ func Reader[F io.WriterTo](read func(io.Reader, ...bloom.Option) (F, error)) fun
 	return func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) { return read(r, opts...) }
 }
 
-// Whole returns the Read of a format whose values are read from all bytes at once.
+// Whole returns the Read of a format for a function that takes all bytes.
 func Whole(read func(data []byte) (io.WriterTo, error)) func(io.Reader, ...bloom.Option) (io.WriterTo, error) {
 	return func(r io.Reader, _ ...bloom.Option) (io.WriterTo, error) {
 		data, err := io.ReadAll(r)
@@ -52,7 +51,7 @@ func Whole(read func(data []byte) (io.WriterTo, error)) func(io.Reader, ...bloom
 	}
 }
 
-// Encoded is a value of a function that returns all bytes at once.
+// Encoded is a value with a function that returns its bytes.
 type Encoded func() ([]byte, error)
 
 // WriteTo writes the bytes.
@@ -64,7 +63,7 @@ func (e Encoded) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, bytes.NewReader(data))
 }
 
-// Bytes returns bytes as a value.
+// Bytes returns a value whose bytes are data.
 func Bytes(data []byte) Encoded { return func() ([]byte, error) { return data, nil } }
 
 // Test tests the format.
@@ -91,7 +90,7 @@ func (f Format) Test(t *testing.T) {
 	}
 }
 
-// TestGolden is Test of a format whose first value is in a golden file. It returns what that holds.
+// TestGolden is Test for a format whose first value is in a golden file. It returns the value read from the file.
 func (f Format) TestGolden(t *testing.T, golden string) io.WriterTo {
 	t.Helper()
 	data := testkit.Frozen(t, golden, Written(t, f.Values[0]))
@@ -103,7 +102,7 @@ func (f Format) TestGolden(t *testing.T, golden string) io.WriterTo {
 	return holds
 }
 
-// Written returns what f writes.
+// Written returns the bytes that f writes.
 func Written(t testing.TB, f io.WriterTo) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -113,12 +112,12 @@ func Written(t testing.TB, f io.WriterTo) []byte {
 	return b.Bytes()
 }
 
-// known reports whether an error is one that bytes can cause.
+// known reports whether err is an error that Read may return for bad bytes.
 func (f Format) known(err error) bool {
 	return f.AnyError || errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrIncompatible) || errors.Is(err, bloom.ErrTooLarge)
 }
 
-// readers are ways in which bytes arrive.
+// readers are ways in which a reader returns bytes.
 var readers = map[string]func(io.Reader) io.Reader{
 	"at once":             func(r io.Reader) io.Reader { return r },
 	"as a stream":         func(r io.Reader) io.Reader { return hidden{r} },
@@ -129,10 +128,10 @@ var readers = map[string]func(io.Reader) io.Reader{
 	"seven bytes":         func(r io.Reader) io.Reader { return atMost{r, 7} },
 }
 
-// hidden hides how many bytes are still to come.
+// hidden hides the number of bytes that are left.
 type hidden struct{ io.Reader }
 
-// atMost returns at most so many bytes at a time.
+// atMost returns at most bytes bytes at a time.
 type atMost struct {
 	io.Reader
 	bytes int
@@ -140,7 +139,7 @@ type atMost struct {
 
 func (r atMost) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), r.bytes)]) }
 
-// roundTrips: however the bytes arrive, what is read is written as it was.
+// roundTrips: however the bytes arrive, the value that is read is written as the same bytes.
 func (f Format) roundTrips(t *testing.T) {
 	for i, v := range f.Values {
 		data := Written(t, v)
@@ -156,7 +155,7 @@ func (f Format) roundTrips(t *testing.T) {
 	}
 }
 
-// ends: values in a stream are read one by one, and otherwise nothing may follow.
+// ends: with Stream, several values are read one by one; otherwise nothing may follow a value.
 func (f Format) ends(t *testing.T, small []byte) {
 	if !f.Stream {
 		for _, more := range []string{"\x00", "x", string(small)} {
@@ -205,7 +204,8 @@ func (f Format) cuts(t *testing.T, data []byte) {
 	}
 }
 
-// flips: a flipped bit is found, or, without checksums, causes a known error or another value. So is another version.
+// flips: a flipped bit causes a known error, or, without checksums, a known error or another value. Another version
+// causes ErrIncompatible.
 func (f Format) flips(t *testing.T, data []byte) {
 	damaged := bytes.Clone(data)
 	for i := 0; i < len(data)*8; i += max(f.Every, 1) {
@@ -228,7 +228,7 @@ func (f Format) flips(t *testing.T, data []byte) {
 	}
 }
 
-// Check reads any bytes, which give a known error or a value that is read again as it was written.
+// Check reads any bytes: the result is a known error, or a value that can be written and read again.
 func (f Format) Check(t testing.TB, data []byte) {
 	t.Helper()
 	v, err := f.Read(bytes.NewReader(data), bloom.WithMaxBytes(1<<20))
@@ -249,7 +249,7 @@ func (f Format) Check(t testing.TB, data []byte) {
 	takesKey(t, v, data)
 }
 
-// takesKey adds a key to what was read, if it takes keys.
+// takesKey adds a key to a value, if it has a method Add, and looks it up.
 func takesKey(t testing.TB, v io.WriterTo, key []byte) {
 	t.Helper()
 	added := false
@@ -264,7 +264,7 @@ func takesKey(t testing.TB, v io.WriterTo, key []byte) {
 	}
 }
 
-// Fuzz reads any bytes.
+// Fuzz calls Check with the bytes of the fuzzer.
 func (f Format) Fuzz(fuzz *testing.F, seeds ...[]byte) {
 	for _, v := range f.Values[:1] {
 		data := Written(fuzz, v)
@@ -281,7 +281,8 @@ func (f Format) Fuzz(fuzz *testing.F, seeds ...[]byte) {
 	fuzz.Fuzz(func(t *testing.T, data []byte) { f.Check(t, data) })
 }
 
-// fullDisk ends writing after every number of bytes, with an error or, as no io.Writer should, without one.
+// fullDisk lets the writer fail after every number of bytes, with an error or, against the rules of io.Writer, without
+// one.
 func (f Format) fullDisk(t *testing.T, v io.WriterTo, size int) {
 	for room := 0; room < size; room += max(f.Every, 1) {
 		for fails, want := range map[error]error{errBroken: errBroken, nil: io.ErrShortWrite} {
@@ -297,8 +298,8 @@ func (f Format) fullDisk(t *testing.T, v io.WriterTo, size int) {
 
 var errBroken = errors.New("broken")
 
-// memory: writing takes little memory; reading takes that of the value if the end is known, half as much more if it is
-// not, and never more than a few times what has arrived.
+// memory: writing takes little memory. Reading takes the memory of the value, or 1.5 times as much if the length is not
+// known, and never more than four times what has arrived.
 func (f Format) memory(t *testing.T) {
 	const little = 300_000
 	more := float64(max(f.Copies, 1) - 1)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// mixtures puts every range of one snapshot into the other. The result must be refused.
+// mixtures copies every range of bytes of one snapshot into the other. The result must be refused.
 func (f Format) mixtures(t *testing.T) {
 	a, b := f.Earlier, f.Later
 	if len(a) != len(b) || bytes.Equal(a, b) {
@@ -35,9 +35,8 @@ func (f Format) mixtures(t *testing.T) {
 	t.Logf("%d mixtures of two snapshots, none accepted", tried)
 }
 
-// damages damages both snapshots many times, by a fixed sequence of random numbers: it flips bits, changes bytes,
-// and copies, moves, swaps, removes or mixes blocks. The result must be refused unless it is one of the
-// files.
+// damages damages the two snapshots many times, with random numbers of a fixed seed: it flips bits, changes bytes, and
+// copies, moves, swaps, removes or mixes blocks. The result must be refused unless it begins with one of the snapshots.
 func (f Format) damages(t *testing.T, times int) {
 	files := [][]byte{f.Earlier, f.Later}
 	random := rand.New(rand.NewPCG(1, uint64(times)))
@@ -52,7 +51,7 @@ func (f Format) damages(t *testing.T, times int) {
 	}
 }
 
-// damage returns data with one to three damages.
+// damage returns a copy of data with one to three damages.
 func damage(random *rand.Rand, data, other []byte) []byte {
 	data = bytes.Clone(data)
 	for range 1 + random.IntN(3) {

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Foreign is a format of another system. A filter that is written has all of its parameters and keys.
+// A Foreign is a format of another system for filters.
 type Foreign[F Filter] struct {
 	New    func(n uint64, p float64, opts ...bloom.Option) (F, error)
 	Read   func(io.Reader, ...bloom.Option) (F, error)
@@ -26,13 +26,13 @@ type Foreign[F Filter] struct {
 	Text   bool // JSON
 }
 
-// A Filter is any filter.
+// A Filter has the methods that all filters have.
 type Filter interface {
 	Contains(key []byte) bool
 	Stats() bloom.Stats
 }
 
-// A foreign filter writes itself in a format.
+// foreign is a filter with the function that writes it.
 type foreign[F Filter] struct {
 	Filter F
 	write  func(io.Writer, F) error
@@ -53,12 +53,12 @@ func (v foreign[F]) Add(key []byte) bool {
 
 func (v foreign[F]) Contains(key []byte) bool { return v.Filter.Contains(key) }
 
-// Bytes returns a written filter.
+// Bytes returns the bytes of a filter.
 func (f Foreign[F]) Bytes(t testing.TB, filter F) []byte {
 	return Written(t, foreign[F]{filter, f.Write})
 }
 
-// Format returns the format with filters, the last of which is large.
+// Format returns the format with filters as its values.
 func (f Foreign[F]) Format(filters ...F) Format {
 	made := Format{Stream: f.Stream, Trusting: f.Text, Read: func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) {
 		filter, err := f.Read(r, opts...)
@@ -73,7 +73,8 @@ func (f Foreign[F]) Format(filters ...F) Format {
 	return made
 }
 
-// Golden compares a file of the other system with a filter of the same keys. The file is read and written again.
+// Golden reads a file of the other system. Written again, and written from a filter with the same keys, it must have
+// the same bytes.
 func (f Foreign[F]) Golden(t *testing.T, path string, made F) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -85,7 +86,7 @@ func (f Foreign[F]) Golden(t *testing.T, path string, made F) {
 	}
 }
 
-// Test tests the format with filters, the first of which is small and the last has some megabytes.
+// Test tests the format with filters. The first must be small, and the last have some megabytes.
 func (f Foreign[F]) Test(t *testing.T, filters ...F) {
 	t.Helper()
 	f.refusals(t)
@@ -113,7 +114,7 @@ func (f Foreign[F]) Test(t *testing.T, filters ...F) {
 	tested.Test(t)
 }
 
-// Fuzz reads any bytes.
+// Fuzz calls Format.Check with the bytes of the fuzzer.
 func (f Foreign[F]) Fuzz(fuzz *testing.F, seeds ...[]byte) {
 	for _, seed := range seeds {
 		fuzz.Add(seed)
@@ -121,12 +122,12 @@ func (f Foreign[F]) Fuzz(fuzz *testing.F, seeds ...[]byte) {
 	fuzz.Fuzz(func(t *testing.T, data []byte) { f.Format().Check(t, data) })
 }
 
-// others are options that no format takes.
+// others lists options that every format refuses.
 var others = []bloom.Option{
 	nil, bloom.WithSeed(1), bloom.WithStrategy(bloom.DoubleHashing), bloom.WithHash(bloom.MapHash), bloom.WithSecret([16]byte{1}),
 }
 
-// refusals makes filters that cannot be.
+// refusals calls New with invalid arguments.
 func (f Foreign[F]) refusals(t *testing.T) {
 	for _, p := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
 		_, err := f.New(10, p)
@@ -146,8 +147,8 @@ func (f Foreign[F]) refusals(t *testing.T) {
 	}
 }
 
-// Positions compares the bits that keys set with testdata/positions.golden. A difference breaks every filter
-// in every file: correct the code, never the file.
+// Positions compares the bits that keys set with testdata/positions.golden. A difference would break every filter in
+// every file: correct the code, never the file.
 func Positions(t *testing.T, seeds []uint64, strategies ...bloom.Strategy) {
 	t.Helper()
 	var out strings.Builder

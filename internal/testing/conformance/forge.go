@@ -11,8 +11,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/frame"
 )
 
-// Forge returns a file with the right checksums: a magic, then a list of numbers for each []uint64
-// and a filter for each *bloom.BloomFilter.
+// Forge returns a file with right checksums: the magic, then numbers for each []uint64 and a filter for each
+// *bloom.BloomFilter.
 func Forge(t testing.TB, magic string, parts ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -41,8 +41,8 @@ func Refused(t testing.TB, err, want error, text string) {
 	}
 }
 
-// Options tests that the options of read must agree with the file, and that a filter with MapHash is
-// not written. The filters of made have as many bytes of bits as size says.
+// Options tests that the options of read must agree with the file, and that a filter with MapHash is not written. made
+// returns a filter and its size in bytes.
 func Options(t *testing.T, made func(opts ...bloom.Option) (f io.WriterTo, size uint64),
 	read func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error)) {
 	t.Helper()

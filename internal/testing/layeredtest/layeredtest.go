@@ -1,4 +1,4 @@
-// Package layeredtest tests what filters of several layers have in common.
+// Package layeredtest has tests that filters of several layers share.
 package layeredtest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/zero"
 )
 
-// A Filter is what the filters have in common.
+// A Filter has the methods that the filters share.
 type Filter interface {
 	Add(key []byte) bool
 	AddMany(keys [][]byte, added []bool) int
@@ -40,7 +40,7 @@ type Growing interface {
 	io.WriterTo
 }
 
-// Unfailing makes a Filter of a Growing. It panics if an add fails.
+// Unfailing turns a Growing into a Filter. It panics if an add fails.
 type Unfailing struct{ Growing }
 
 func (u Unfailing) Add(key []byte) bool { return must(u.Growing.Add(key)) }
@@ -56,15 +56,14 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Key writes the i-th of a sequence of different keys into b.
+// Key writes the i-th of a sequence of different keys to b and returns it.
 func Key(b *[16]byte, i uint64) []byte {
 	binary.LittleEndian.PutUint64(b[:], i)
 	binary.LittleEndian.PutUint64(b[8:], i*0x9e3779b97f4a7c15)
 	return b[:]
 }
 
-// Hooked returns a strategy that calls a hook for each position, so that a test can interfere at
-// every step of an add and a lookup.
+// Hooked returns a strategy that calls a hook for each position, so that a test can act within adds and lookups.
 func Hooked(hook *func()) bloom.Strategy {
 	return bloom.NewStrategy("hooked", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if *hook != nil {
@@ -74,15 +73,14 @@ func Hooked(hook *func()) bloom.Strategy {
 	})})
 }
 
-// Batches tests that batches give the answers of single calls. It adds to both filters and calls
-// between 60 times between batches. Then goroutines add the same keys: none is missing, and none has
-// two winners, while between is called 7 times.
+// Batches tests that batches on many give the answers of single calls on one. It calls between after each of 60 rounds.
+// Then goroutines add the same keys to one, while between is called 7 times: no key may be missing or have two winners.
 func Batches(t *testing.T, one, many Filter, between func()) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(2, 2))
 	defer func(size uint64) { layered.InCache = size }(layered.InCache)
 	for round := range 60 {
-		layered.InCache = uint64(round%2) << 20 // as if the filters were larger than the cache, and not
+		layered.InCache = uint64(round%2) << 20 // by turns as if the filters were larger and smaller than the cache
 		keys := make([][]byte, random.IntN(300))
 		for i := range keys {
 			keys[i] = Key(new([16]byte), random.Uint64N(3000))
@@ -140,9 +138,8 @@ func Batches(t *testing.T, one, many Filter, between func()) {
 	wg.Wait()
 }
 
-// Storm tests that Count is exact: goroutines add the same keys in different orders while between is called, which
-// must not make the filter forget. Count is then the number of true answers, at most one per key, and no key
-// is missing.
+// Storm tests that Count is exact: goroutines add the same keys in different orders while between is called, which must
+// not make the filter forget. Then Count is the number of true answers, no key has two, and no key is missing.
 func Storm(t *testing.T, f interface {
 	Growing
 	Count() uint64
@@ -157,7 +154,7 @@ func Storm(t *testing.T, f interface {
 				if g == 0 && i%1000 == 500 {
 					between()
 				}
-				at := (i + g/2*7) % len(won) // two goroutines each meet at a key
+				at := (i + g/2*7) % len(won) // two goroutines each add the same key at the same time
 				if must(f.Add(Key(&b, uint64(at)))) && won[at].Add(1) > 1 {
 					t.Errorf("two winners for key %d", at)
 				}
@@ -177,9 +174,8 @@ func Storm(t *testing.T, f interface {
 	}
 }
 
-// Values tests a filter and the zero one of its type, the only one of its package with methods: how
-// they are logged, that no method panics without a reason, and that a filter, alone and inside another
-// value, refuses text, JSON and gob.
+// Values tests a filter and the zero value of its type, the only type of its package with methods: how they are logged,
+// what methods of the zero value do, and that a filter, alone and in another value, refuses JSON and gob.
 func Values[F any, P interface {
 	*F
 	fmt.Stringer
@@ -212,7 +208,7 @@ func Log(t *testing.T, values ...fmt.Stringer) {
 	}
 }
 
-// Absent returns how many of the keys of a range are found, of which the filter has none.
+// Absent returns how many keys of a range are found. The filter must have none of them.
 func Absent(f interface{ Contains(key []byte) bool }, first uint64, keys int) (found int) {
 	var b [16]byte
 	for i := range uint64(keys) {
@@ -223,7 +219,7 @@ func Absent(f interface{ Contains(key []byte) bool }, first uint64, keys int) (f
 	return found
 }
 
-// AtMost fails if more than a share p of all is counted, with an allowance in standard deviations.
+// AtMost fails if got exceeds p·of by more than the given number of standard deviations.
 func AtMost(t *testing.T, what string, got, of int, p, sigmas float64) {
 	t.Helper()
 	mean := p * float64(of)

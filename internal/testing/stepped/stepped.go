@@ -1,4 +1,4 @@
-// Package stepped replaces sync/atomic and sync in tests that decide the order of operations.
+// Package stepped replaces sync/atomic and sync in tests that choose the order of operations.
 // checks/proof/interleavings compiles the library with it.
 package stepped
 
@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Pointer is not stepped.
+// Pointer is sync/atomic's: its operations are not steps.
 type Pointer[T any] = atomic.Pointer[T]
 
 type number interface{ int64 | uint64 }
@@ -54,8 +54,8 @@ func or[N number](word *N, mask N) N {
 }
 func set[N number](word *N, mask N) { change(word, func(old N) (N, N) { return old | mask, 0 }) }
 
-// change does an operation on a word and returns the old value. f returns the next value, and what the
-// thread finds.
+// change is an operation on a word. It returns the old value. f returns the next value, and the result that the thread
+// observes.
 func change[N number](word *N, f func(old N) (next, found N)) (old N) {
 	access(unsafe.Pointer(word), nil, func() (found, before, after uint64) {
 		old = *word

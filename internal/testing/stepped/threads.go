@@ -9,25 +9,25 @@ import (
 	"unsafe"
 )
 
-// A Thread runs at the same time as others. Threads of one kind are interchangeable. Run returns what
-// the thread has seen at its end, if that makes a difference to Check.
+// A Thread runs concurrently with others. Kind is its name in messages. Run returns the results that Check depends on,
+// as a number; 0 if there are none.
 type Thread struct {
 	Kind string
 	Run  func() uint64
 }
 
 // A World is an initial state and the threads that run in it. When all threads have returned or wait for each other,
-// Check returns what is wrong, or "".
+// Explore calls Check, which returns an error text or "".
 //
-// Switches limits how often a thread that could go on is left for another one; 0 is no limit.
+// Switches limits the number of preemptions, switches from a thread that could continue; 0 means no limit.
 type World struct {
 	Threads  []Thread
 	Check    func(waiting bool) string
 	Switches int
 }
 
-// Holds fails the test if a check fails in one of the orders that Explore tries. Messages begin with what, the name of
-// the case.
+// Holds fails the test if Check fails in one of the orders that Explore tries. what is the name of the case in
+// messages.
 func Holds(t *testing.T, what string, made func() World) {
 	t.Helper()
 	states, wrong := Explore(t, made)
@@ -37,12 +37,12 @@ func Holds(t *testing.T, what string, made func() World) {
 	t.Logf("%s: %d states", what, states)
 }
 
-// Explore runs the threads of a world in every order in which processors could run them, one
-// operation of this package after the other. It makes the world for each order, the same each time. It
-// returns the number of different states, and what is wrong with the first wrong order, or "".
+// Explore runs the threads of a world in every order of their operations of this package. It calls world for each
+// order; the worlds must be equal. It returns the number of different states, and the error text of the first wrong
+// order, or "".
 //
-// An order ends early at a state that was visited before. A state is what the threads have found so
-// far, which determines where they are, and what they have written.
+// Explore tries no further orders from a state that was visited before. A state consists of the words' values and the
+// results of each thread's operations so far, which determine where the thread is.
 func Explore(t testing.TB, world func() World) (states int, wrong string) {
 	seen := map[uint64]struct{}{}
 	var path []choice
@@ -64,7 +64,7 @@ func Explore(t testing.TB, world func() World) (states int, wrong string) {
 	}
 }
 
-// A choice is the thread that went on, and the set of threads that are still to be tried.
+// A choice is the thread that continued, and the set of threads that are still to be tried.
 type choice struct {
 	taken int
 	left  uint32
@@ -73,31 +73,31 @@ type choice struct {
 // A run is one order.
 type run struct {
 	threads []*thread
-	words   map[unsafe.Pointer]*word  // that were changed
-	names   map[unsafe.Pointer]uint64 // of what pointers point to
+	words   map[unsafe.Pointer]*word  // changed words
+	names   map[unsafe.Pointer]uint64 // of values that pointers point to
 	sum     uint64                    // of all words
-	writes  int                       // operations that have changed something
+	writes  int                       // number of operations that have changed a word
 	taken   []int
 }
 
-// A thread runs. What it has found determines where it is.
+// A thread is a running Thread. The results of its operations determine where it is.
 type thread struct {
 	Thread
 	id     uint64
-	found  uint64 // all that it has found so far
-	named  uint64 // words and what is pointed to, so far
+	found  uint64 // hash of the results so far
+	named  uint64 // number of names that it has given
 	next   func() (struct{}, bool)
 	pause  func(struct{}) bool
-	ready  func() bool // whether it can go on
+	ready  func() bool // whether it can continue; nil if it can
 	ended  bool
 	whole  bool // it does not pause
-	writes int  // its own
+	writes int  // number of writes by this thread
 }
 
-// A word was changed. It adds to the sum unless it has its first value.
+// A word is a changed word. adds is its part of the sum, 0 while it has its first value.
 type word struct{ name, first, adds uint64 }
 
-// now is the present run, and current its present thread.
+// now is the present run, and current the thread that is running.
 var (
 	now     *run
 	current *thread
@@ -105,10 +105,10 @@ var (
 
 const maxSteps = 100_000
 
-// follow runs one order: it begins with the path, and goes on with the first thread that can. It
-// returns the path with the choices in new states.
+// follow runs one order: it takes the choices of path, and then always the first thread that can continue. It returns
+// the path with the choices in new states appended.
 func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, world func() World) ([]choice, string) {
-	now, current = r, &thread{} // the world's own operations, in the beginning, give names
+	now, current = r, &thread{} // operations of world itself name their words
 	defer func() { now, current = nil, nil }()
 	w := world()
 	current = nil
@@ -123,7 +123,7 @@ func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, worl
 		r.resume(th) // to its beginning
 	}
 	old := false            // the state was visited before
-	last, switches := -1, 0 // the thread that went on, and how often a thread was left that could go on
+	last, switches := -1, 0 // the last thread, and the number of preemptions
 	for step := 0; ; step++ {
 		if step == maxSteps {
 			return path, "it does not end"
@@ -167,14 +167,14 @@ func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, worl
 	return path, w.Check(waiting)
 }
 
-// resume lets a thread do the operation before which it has paused, up to the next one.
+// resume lets a thread do the operation before which it has paused, and run up to the next one.
 func (r *run) resume(th *thread) {
 	current = th
 	th.next()
 	current = nil
 }
 
-// able is the set of threads that can go on.
+// able returns the set of threads that can continue.
 func (r *run) able() (set uint32) {
 	for i, th := range r.threads {
 		if !th.ended && (th.ready == nil || th.ready()) {
@@ -192,7 +192,7 @@ func (r *run) state() uint64 {
 	return state
 }
 
-// story describes the order: how many operations each thread did before the next one.
+// story describes the order: which thread did how many operations before the next thread.
 func (r *run) story() string {
 	var b strings.Builder
 	b.WriteString("in this order:")
@@ -206,8 +206,8 @@ func (r *run) story() string {
 	return b.String()
 }
 
-// access is one operation on a word. The thread waits for its turn and, if ready is not nil, until ready
-// returns true. do returns what the thread finds, and the values before and after.
+// access does one operation on a word. The thread waits for its turn and, if ready is not nil, until ready returns
+// true. do returns the result that the thread observes, and the values before and after.
 func access(at unsafe.Pointer, ready func() bool, do func() (found, before, after uint64)) {
 	th := current
 	if th != nil && th.pause != nil && !th.whole {
@@ -229,7 +229,7 @@ func access(at unsafe.Pointer, ready func() bool, do func() (found, before, afte
 	}
 }
 
-// put notes the value of a word.
+// put records the new value of a word.
 func (r *run) put(at unsafe.Pointer, before, after uint64) {
 	w := r.words[at]
 	if w == nil {
@@ -243,13 +243,13 @@ func (r *run) put(at unsafe.Pointer, before, after uint64) {
 	r.sum += w.adds
 }
 
-// name returns a new name, which depends only on what the thread has found.
+// name returns a new name, which depends only on the thread's results so far.
 func (th *thread) name() uint64 {
 	th.named++
 	return mix(mix(th.found, th.id<<32), th.named<<8|1)
 }
 
-// nameOf returns the name of what a pointer points to, 0 for nil.
+// nameOf returns the name of the value that p points to, 0 for nil.
 func nameOf(p unsafe.Pointer) uint64 {
 	if p == nil || now == nil || current == nil {
 		return 0
@@ -262,7 +262,7 @@ func nameOf(p unsafe.Pointer) uint64 {
 	return at
 }
 
-// Peek calls f. Its operations do not wait, and do not count.
+// Peek calls f. The operations of f are not steps.
 func Peek(f func()) {
 	th := current
 	current = nil
@@ -270,7 +270,7 @@ func Peek(f func()) {
 	current = th
 }
 
-// Whole makes all operations one until end is called.
+// Whole makes all operations of the thread one step until end is called.
 func Whole() (end func()) {
 	th := current
 	if th == nil || th.pause == nil || th.whole {
@@ -281,7 +281,7 @@ func Whole() (end func()) {
 	return func() { th.whole = false }
 }
 
-// mix adds a number to a hash.
+// mix returns the hash of h followed by x.
 func mix(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, x^0xd6e8feb86659fd93)
 	return bits.RotateLeft64(hi^lo, 31)*0xff51afd7ed558ccd + x

@@ -44,8 +44,8 @@ func (x *Shared[T]) Swap(value *T) (before *T) {
 	return before
 }
 
-// A Mutex is a sync.Mutex. A thread that locks it finds all that earlier ones have found, which
-// determines what the lock protects.
+// A Mutex is a sync.Mutex. The result of Lock is a hash of the results of earlier holders, which determine the data
+// that the lock protects.
 type Mutex struct {
 	locked bool
 	past   uint64
@@ -61,7 +61,7 @@ func (m *Mutex) Lock() {
 	})
 }
 
-// Name gives locks their names at the beginning of a world.
+// Name names locks at the beginning of a world.
 func Name(locks ...sync.Locker) {
 	for _, l := range locks {
 		l.Lock()
@@ -88,7 +88,7 @@ func (m *Mutex) Unlock() {
 	})
 }
 
-// A Once is a sync.Once for a function without steps.
+// A Once is a sync.Once. Its function must have no steps.
 type Once struct{ done Int64 }
 
 func (o *Once) Do(f func()) {
@@ -110,7 +110,7 @@ func Closed(c <-chan struct{}) {
 	Until(closed)
 }
 
-// Until waits until ready returns true. ready must not do operations.
+// Until waits until ready returns true. ready must have no steps.
 func Until(ready func() bool) {
 	if current != nil && current.pause != nil {
 		access(nil, ready, func() (found, before, after uint64) { return 0, 0, 0 })

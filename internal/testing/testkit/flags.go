@@ -12,8 +12,8 @@ var (
 	Update = flag.Bool("update", false, "write golden files; of frozen ones those that are missing")
 )
 
-// Times returns short with -short or under the race detector, which is ten times slower, long with -long,
-// and otherwise usual.
+// Times returns long with -long, short with -short or under the race detector, which is ten times slower, and usual
+// otherwise.
 func Times(short, usual, long int) int {
 	switch {
 	case *Long:

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Golden compares data with a file, and returns the file. With -update it writes the file.
+// Golden compares got with a file and returns the file's content. With -update it writes the file first.
 func Golden(t testing.TB, path string, got []byte) []byte {
 	t.Helper()
 	return golden(t, path, got, *Update)
 }
 
-// Frozen is Golden for bytes that must never change: -update writes a file that is missing, and adds to one that
-// is the beginning of data. If it differs otherwise, correct the code, never the file.
+// Frozen is Golden for bytes that must never change: -update writes only a missing file, or one whose content is the
+// beginning of got. If the file differs otherwise, correct the code, never the file.
 func Frozen(t testing.TB, path string, got []byte) []byte {
 	t.Helper()
 	before, err := os.ReadFile(path)

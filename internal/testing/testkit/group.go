@@ -1,13 +1,12 @@
-// Package testkit has what the tests of several packages share: flags, golden files, tools that tests need,
-// and goroutines.
+// Package testkit has helpers of tests: flags, golden files, required programs, and goroutines.
 package testkit
 
 import "sync"
 
-// A Group is a sync.WaitGroup with the method Go, which that type has from Go 1.25 on.
+// A Group is a sync.WaitGroup with the method Go, which sync has since Go 1.25.
 type Group struct{ sync.WaitGroup }
 
-// Go calls f in a new goroutine, for which Wait waits.
+// Go calls f in a new goroutine. Wait waits for it.
 func (g *Group) Go(f func()) {
 	g.Add(1)
 	go func() {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Allocated returns how many bytes the program allocates during a call.
+// Allocated returns the number of bytes that the program allocates during a call.
 func Allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -28,14 +28,14 @@ func TempDir(t testing.TB) string {
 				if err := os.RemoveAll(dir); err == nil {
 					return
 				}
-				time.Sleep(10 * time.Millisecond) // for the cleanups
+				time.Sleep(10 * time.Millisecond) // for the collector's cleanups
 			}
 		})
 	}
 	return dir
 }
 
-// A ShortWriter takes Room bytes, and then none: it returns Err, or no error as a broken writer does.
+// A ShortWriter accepts Room bytes. Then it writes nothing and returns Err, which may be nil as with a broken writer.
 type ShortWriter struct {
 	Room int
 	Err  error

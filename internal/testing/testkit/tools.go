@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program that a test needs and that a package of Debian contains. Without
-// the program, see Missing.
+// Program returns the path of a program that a test needs. If it is missing, Program calls Missing. debian is its
+// Debian package.
 func Program(t testing.TB, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -1,4 +1,4 @@
-// Package zero tests what the zero values of a package do.
+// Package zero tests the methods of a package's zero values.
 package zero
 
 import (
@@ -18,11 +18,10 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Values calls every method of zero values, with zero arguments, batches of one empty key, empty
-// readers and writers that discard. A method may answer, return an error of package bloom as its last
-// result, or one that says it is closed, or panic with a text that begins with the package's name.
-// Values returns the methods that answer. values has every exported type of the package in the current
-// folder that has exported methods.
+// Values calls every method of zero values, with zero arguments, empty readers, io.Discard, and batches of one empty
+// key. Each method must return without an error, return one of the errors in call, or panic with a text that begins
+// with the package's name. Values returns the methods that return without an error. values must have each exported type
+// of the package in the current folder that has exported methods.
 func Values(t *testing.T, values ...any) (answer []string) {
 	t.Helper()
 	pkg, want := withMethods(t)
@@ -79,7 +78,7 @@ func Methods(t *testing.T, pkg string, v any) (name string, answer []string) {
 	return name, answer
 }
 
-// call reports whether the method answers: it returns neither an error nor does it panic.
+// call reports whether the method returns without an error.
 func call(t *testing.T, pkg, name string, method reflect.Value, args []reflect.Value) (answers bool) {
 	t.Helper()
 	defer func() {
@@ -113,7 +112,7 @@ func call(t *testing.T, pkg, name string, method reflect.Value, args []reflect.V
 	return false
 }
 
-// withMethods returns the name of the package in the current folder, and its exported types that have exported methods.
+// withMethods returns the name of the package in the current folder, and its exported types with exported methods.
 func withMethods(t *testing.T) (pkg string, names []string) {
 	t.Helper()
 	notTest := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }

@@ -16,15 +16,15 @@ import (
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
-// Bits are the bytes of a filter's bits, as words in the same order. The bytes after them are 0.
+// Bits has the bytes of a filter's bits, stored in words in the same order. The rest of the last word is 0.
 type Bits struct {
 	Words []atomic.Uint64
 	Bytes uint64
 }
 
-// ReadJSON decodes all of r, one JSON value, except for the bits of a filter: the string at a path of keys, in
-// base64 of either alphabet. They get memory as they arrive, at most what the options allow and 16 bytes. value gets an
-// empty string for them.
+// ReadJSON decodes the one JSON value in r into value. The string at a path of keys is not decoded into value, which
+// gets an empty string there, but returned: it is the bits of a filter in base64, with either alphabet. ReadJSON
+// allocates memory for them as they arrive, up to the limit of opts and 16 bytes.
 func ReadJSON(r io.Reader, value any, path []string, opts []bloom.Option) (Bits, error) {
 	s := &splitter{Reader: bufio.NewReader(r), path: path, left: format.Remaining(r) / 4 * 3, most: bloom.MaxBytes(opts...)}
 	text, err := io.ReadAll(s)
@@ -37,7 +37,7 @@ func ReadJSON(r io.Reader, value any, path []string, opts []bloom.Option) (Bits,
 	return s.bits, nil
 }
 
-// A splitter reads JSON text. It takes the string at a path out of it and leaves an empty one.
+// A splitter reads JSON text. It replaces the string at a path by an empty one and decodes it into bits.
 type splitter struct {
 	*bufio.Reader
 	path []string
@@ -46,9 +46,9 @@ type splitter struct {
 	bits Bits
 
 	depth             int // of objects and arrays
-	on                int // outer ones that are on the path
+	on                int // how many of them are on the path, from the outermost
 	inString, escaped bool
-	last              []byte // string, as it is written
+	last              []byte // last string, with its escapes
 	colon             bool   // came after last
 }
 
@@ -93,10 +93,10 @@ func (s *splitter) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// maxKey is the length of the longest key of a path, and more.
+// maxKey is more than the length of the longest key of a path.
 const maxKey = 16
 
-// follows reports whether a value follows that is on the path.
+// follows reports whether the next value is on the path.
 func (s *splitter) follows() bool {
 	return s.colon && 0 < s.depth && s.depth <= len(s.path) && s.on == s.depth && string(s.last) == s.path[s.depth-1]
 }
@@ -113,8 +113,8 @@ func (s *splitter) readBits() error {
 	return err
 }
 
-// readAll reads r to its end, and refuses more than most words. The first piece has room for some words, and each
-// further one for a quarter of what has arrived.
+// readAll reads r to its end, and refuses more than most words. It reads into pieces: the first has room words, each
+// further one a quarter of what has arrived, and all at least 1024 words.
 func (b *Bits) readAll(r io.Reader, room, most uint64) (err error) {
 	var pieces [][]atomic.Uint64
 	words := uint64(0) // of the pieces
@@ -160,7 +160,7 @@ func newWords(n uint64) ([]atomic.Uint64, error) {
 	return words, nil
 }
 
-// A text is a JSON string, up to its closing quote. It returns the characters in the standard alphabet of base64.
+// A text reads a JSON string up to its closing quote. It translates base64's URL alphabet to the standard one.
 type text struct {
 	*bufio.Reader
 	padded bool
@@ -215,7 +215,7 @@ func (t *text) escaped() (byte, error) {
 	}
 	var character string
 	if json.Unmarshal(fmt.Appendf(nil, `"\%s"`, sequence), &character) != nil {
-		return 0, nil // which is not in base64
+		return 0, nil // not a base64 character
 	}
 	_, err = t.Discard(len(sequence))
 	return character[0], err

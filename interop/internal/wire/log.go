@@ -4,12 +4,12 @@ import "math"
 
 // Log returns the natural logarithm of x > 0, correctly rounded.
 //
-// Other systems compute m and k from logarithms in float64. If a result is close to a whole number or a
-// half, one unit in the last place decides. math.Log is off by that for one x of a hundred; the logarithms
-// of the JVM and of the C library are not.
+// Other systems compute m and k from logarithms in float64. If a result is close to a whole number or a half, one unit
+// in the last place decides. For one x in a hundred, math.Log is off by one unit; the logarithms of the JVM and of the
+// C library are not.
 //
-// Log splits x into 2^e·f with f near 1, and sums the series of ln f = 2·artanh((f-1)/(f+1))
-// in pairs of float64, which have twice the digits.
+// Log splits x into 2^e·f with f near 1. It sums the series of ln f = 2·artanh((f-1)/(f+1)) in pairs of float64, which
+// have twice the precision.
 func Log(x float64) float64 {
 	f, e := math.Frexp(x) // also right for subnormal numbers
 	if f < math.Sqrt2/2 {
@@ -25,13 +25,13 @@ func Log(x float64) float64 {
 	return whole.plus(sum.times(s).times(pair{2, 0})).high
 }
 
-// ln2Rest is the difference of ln 2 and its nearest float64.
+// ln2Rest is ln 2 minus its nearest float64.
 const ln2Rest = 2.319046813846299558e-17
 
-// A pair is the sum of two numbers. low is less than half a unit in the last place of high.
+// A pair is the number high + low. low is at most half a unit in the last place of high.
 type pair struct{ high, low float64 }
 
-// exactSum returns a+b, which a pair holds exactly.
+// exactSum returns a+b without rounding.
 //
 // Source: Knuth, "The art of computer programming", volume 2, section 4.2.2, theorem B.
 func exactSum(a, b float64) pair {

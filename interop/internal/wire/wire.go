@@ -14,14 +14,14 @@ import (
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
-// chunkBytes is how much Write writes at a time.
+// chunkBytes is the number of bytes that Write writes at a time.
 const chunkBytes = 64 << 10
 
 // maxK is the largest k of package bloom.
 const maxK = 255
 
-// Params returns the parameters with a computed m and k, or an error if p is not between 0 and 1, m above
-// maxM or k above 255.
+// Params returns parameters with the given m and k, or an error if p is not between 0 and 1, m is above maxM, or k is
+// above 255.
 func Params(n uint64, p, m, k float64, maxM uint64) (bloom.Params, error) {
 	switch {
 	case !(p > 0 && p < 1):
@@ -34,8 +34,8 @@ func Params(n uint64, p, m, k float64, maxM uint64) (bloom.Params, error) {
 	return bloom.Params{N: n, P: p, M: uint64(m), K: int(k)}, nil
 }
 
-// Scheme returns the scheme with the given parameters and the options that a format requires. It refuses
-// further options that change the strategy, the hash or the seed.
+// Scheme returns the scheme with the given parameters and the options that a format requires. It refuses opts that
+// change the strategy, the hash or the seed.
 func Scheme(p bloom.Params, required, opts []bloom.Option) (bloom.Scheme, error) {
 	s, err := bloom.NewSchemeWithParams(p, slices.Concat(required, opts)...)
 	if err != nil {
@@ -47,7 +47,7 @@ func Scheme(p bloom.Params, required, opts []bloom.Option) (bloom.Scheme, error)
 	return s, nil
 }
 
-// A kind is what the options of a format determine.
+// A kind has the properties that the options of a format determine.
 type kind struct {
 	strategy bloom.Strategy
 	hash     string
@@ -61,7 +61,7 @@ func (k kind) String() string {
 func kindOf(s bloom.Scheme) kind { return kind{s.Strategy(), s.Hash().Name(), s.Seed()} }
 
 func requiredKind(required []bloom.Option) kind {
-	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 256, K: 8}, required...) // m and k that each strategy takes
+	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 256, K: 8}, required...) // every strategy takes this m and k
 	if err != nil {
 		panic(err)
 	}
@@ -77,8 +77,8 @@ func New(p bloom.Params, required, opts []bloom.Option) (*bloom.BloomFilter, err
 	return s.Filter()
 }
 
-// Portable returns an error that wraps bloom.ErrNotPortable if a filter differs from the options that a
-// format requires, and one that wraps bloom.ErrInvalid if it is nil or the zero BloomFilter.
+// Portable returns an error that wraps bloom.ErrNotPortable if a filter does not have the options that a format
+// requires, and one that wraps bloom.ErrInvalid if it is nil or the zero BloomFilter.
 func Portable(f *bloom.BloomFilter, required ...bloom.Option) error {
 	if err := Usable(f); err != nil {
 		return err
@@ -100,8 +100,8 @@ func Usable(f *bloom.BloomFilter) error {
 	return nil
 }
 
-// Read reads the words of a filter with the given scheme, and nothing beyond them. It requests memory as
-// the words arrive.
+// Read reads the words of a filter with the given scheme, and nothing beyond them. It allocates memory as the words
+// arrive.
 func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilter, error) {
 	m := s.Params().M
 	tooLarge := func(err error) error {
@@ -127,7 +127,8 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 	return Over(s, binary.NativeEndian, all)
 }
 
-// Over returns a filter that uses words in the given byte order. No other goroutine has them.
+// Over returns a filter that uses words, which are in the given byte order. It converts them to native order, so no
+// other goroutine may use them.
 func Over(s bloom.Scheme, order binary.ByteOrder, words []atomic.Uint64) (*bloom.BloomFilter, error) {
 	format.ToNative(words, order)
 	f, err := s.FilterOver(words)

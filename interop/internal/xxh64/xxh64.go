@@ -1,4 +1,5 @@
-// Package xxh64 is the hash XXH64 of other systems' filters. It saves the root module a requirement.
+// Package xxh64 implements the hash XXH64, which filters of other systems use. The root module needs no dependency for
+// it.
 //
 // Source: "xxHash fast digest algorithm", specification 0.1.1, Yann Collet.
 package xxh64
@@ -22,7 +23,7 @@ func Sum(seed uint64, key []byte) uint64 {
 	length := uint64(len(key))
 	var h uint64
 	if len(key) >= 32 {
-		// Variables, because constant arithmetic does not wrap.
+		// In variables, because constant expressions must not overflow.
 		v1, v2, v3, v4 := seed+prime2, seed+prime2, seed, seed
 		p1 := uint64(prime1)
 		v1, v4 = v1+p1, v4-p1
