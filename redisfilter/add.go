@@ -13,8 +13,8 @@ import (
 )
 
 // add sends one command for each batch that gets a lane, and returns when each has an answer or an error. It sends a
-// command again with the same number if no reply came, or if the server refused it because the value has another state
-// or the slot another owner. The server executes a number once.
+// command again, with the same number, if no reply came, if the value has another state, or if another handle has taken
+// the slot. The server executes each number at most once.
 func (f *handle) add(ctx context.Context, batches []*batch) {
 	held := takeLanes(ctx, batches)
 	defer func() {
@@ -43,7 +43,7 @@ func (f *handle) add(ctx context.Context, batches []*batch) {
 	}
 }
 
-// takeLanes returns the batches that get a lane. If none does, it waits for one, and holds none while it waits.
+// takeLanes returns the batches that get a lane. If none gets one, it waits for a lane for the first batch.
 func takeLanes(ctx context.Context, batches []*batch) (held []*batch) {
 	for _, b := range batches {
 		var ok bool
@@ -76,7 +76,7 @@ func (f *handle) own(ctx context.Context, batches []*batch) {
 	all.Wait()
 }
 
-// sendAdds sends the commands of batches together, and reads the replies.
+// sendAdds sends the commands of all batches together, and reads the replies.
 func (f *handle) sendAdds(ctx context.Context, batches []*batch) {
 	var requests []*request
 	var sent []*batch
@@ -97,7 +97,7 @@ func (f *handle) sendAdds(ctx context.Context, batches []*batch) {
 	}
 }
 
-// request makes the command for the next keys of a batch, or for its bits.
+// request makes the command for the next keys of a batch, or for its piece.
 func (f *handle) request(b *batch) (*request, error) {
 	r := &request{keys: []string{b.shard.name}, script: addScript, add: true}
 	r.args = b.ticket.args(b.value.epoch, b.value.slot.tag, b.record)
@@ -117,8 +117,8 @@ func (f *handle) request(b *batch) (*request, error) {
 	return r, nil
 }
 
-// added reads the reply to an add that was sent at a time of ours. It sets b.resend if the command is to be sent again
-// at once.
+// added reads the reply to an add. sent is the local time when it was sent. added sets b.resend if the command is to be
+// sent again at once.
 func (f *handle) added(b *batch, r *request, sent time.Duration) {
 	text, err := reply[string](r)
 	switch send.Code(err) {
@@ -147,7 +147,7 @@ func (f *handle) added(b *batch, r *request, sent time.Duration) {
 		answers, err = decodeAdded(text, b.next()-b.done)
 	}
 	if err != nil {
-		if !r.call.NotExecuted() && !send.Raised(err) { // an error within add.lua comes before it stores the number
+		if !r.call.NotExecuted() && !send.Raised(err) { // add.lua fails only before it stores the number
 			b.lost = err
 		}
 		b.err = f.refused(b.value, err)
@@ -159,8 +159,8 @@ func (f *handle) added(b *batch, r *request, sent time.Duration) {
 	f.settleAdded(b, answers, f.sender.Confirmed(r.call))
 }
 
-// settleAdded sets the answer and the fate of each key that the server has processed. warning is the error if too few
-// replicas have confirmed these keys, else nil.
+// settleAdded sets the answer and the fate of each key that the server has processed. warning is an error if too few
+// replicas have confirmed these keys, otherwise nil.
 func (f *handle) settleAdded(b *batch, r addReply, warning error) {
 	fate := answered
 	if warning != nil {
@@ -190,9 +190,9 @@ func (f *handle) settleAdded(b *batch, r addReply, warning error) {
 	}
 }
 
-// executed notes that the server has executed the number of a batch before, so that its keys are in the filter if they
-// had room. Their answers are lost. The keys are added with the next number. A key that is new then was not added
-// before. A key that is not new was there before, or the sending without a reply has added it.
+// executed is called when the server has executed the batch's number before, by a command whose reply was lost. So the
+// keys that had room are in the filter, but their answers are lost. The keys are added again with the next number. A
+// key that is new then was not added before. A key that is not new was present before, or the first command added it.
 func (b *batch) executed(late error) {
 	b.value.slot.confirm(b.ticket)
 	b.ticket = b.value.slot.ticket(b.ticket.lane)
@@ -200,7 +200,7 @@ func (b *batch) executed(late error) {
 		b.lost = late
 	}
 	switch news, _ := numberIn(late); {
-	case news == 0: // all keys were there before, so the answers will be right
+	case news == 0: // all keys were present before, so the answers will be right
 	case b.next()-b.done == 1:
 		b.won = true
 	default:
@@ -216,7 +216,7 @@ func (b *batch) tryAgain(why string) {
 	b.resend = b.err == nil
 }
 
-// giveUp gives the keys of a command that has ended with an error a fate, if the server may have executed it.
+// giveUp sets the fate of the keys of a failed command to unknown if the server may have executed it.
 func (b *batch) giveUp(f *handle) {
 	if b.err == nil || b.lost == nil {
 		return
@@ -230,9 +230,9 @@ func (b *batch) giveUp(f *handle) {
 // An addReply is the reply to an add.
 type addReply struct {
 	us      float64 // the server's clock
-	keys    int     // how many of the keys the server looked at
-	bits    string  // a bit per key: whether it is new
-	refused []int   // the keys that found no room
+	keys    int     // number of keys that the server processed
+	bits    string  // one bit per key: 1 if it is new
+	refused []int   // indices of the keys that found no room
 }
 
 // decodeAdded reads the reply to an add of n keys.

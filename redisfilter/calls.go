@@ -10,32 +10,33 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Add adds a key. It returns true if the key is definitely new and this call added it, false if the key
-// was probably there already. Of any number of processes that add the same new key at the same time, at
-// most one gets true: exactly one, unless the key is a false positive. With a window, a key is new again
-// after it was forgotten.
+// Add adds a key. It returns true if the key is definitely new and this call added it, false if the key was probably
+// there already. If several processes add the same new key at the same time, at most one gets true. Exactly one does,
+// unless the key is a false positive or a call returns an error. With a window, a key is new again after it was
+// forgotten.
 //
-// If no reply comes, the add is sent again, until ctx ends or ten seconds have passed: the server executes it once. If
-// there is no answer then, the key may or may not be in the filter: the error is an [AddError] that wraps [ErrUnknown].
-// The error wraps [ErrLost] if the filter is gone or lacks an add that was confirmed to this handle, and
-// [bloom.ErrFull] if there is no room. An Add is one round trip, none if the cache knows the key, and two for the first
-// add of a handle. While some adds are under way, adds of other goroutines wait and go together in one command.
+// If no reply comes, Add sends the command again until ctx ends or ten seconds have passed; the server executes it
+// once. If there is still no reply, the key may or may not be in the filter: the error is an [AddError] that wraps
+// [ErrUnknown]. The error wraps [ErrLost] if the filter is gone or lacks an add that was confirmed to this handle, and
+// [bloom.ErrFull] if there is no room. An Add takes one round trip, none if the cache has the key, and two for the
+// first add to a shard. At most four adds of a shard run at the same time; others wait and are sent together in one
+// command.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	return f.single(ctx, f.adds, key)
 }
 
-// Contains returns false if the key was definitely never added, true if it probably was; with a window,
-// added within the window or the rest of the generation before. The error wraps [ErrLost] if the filter
-// is gone, or lacks an add that was confirmed to this handle. After an error, ignore the answer false.
-// A handle that never added never writes to the server.
+// Contains returns false if the key was definitely never added, true if it probably was. With a window, a key is
+// forgotten when the window has passed, at most one generation later. The error wraps [ErrLost] if the filter is gone
+// or lacks an add that was confirmed to this handle. After an error, ignore the answer false. A handle that has never
+// added never writes to the server.
 func (f *Filter) Contains(ctx context.Context, key []byte) (found bool, err error) {
 	return f.single(ctx, f.lookups, key)
 }
 
-// scratch is for the positions of single keys.
+// scratch has slices for the positions of single keys.
 var scratch = sync.Pool{New: func() any { return new([]uint64) }}
 
-// single is Add or Contains, by the groups of either.
+// single is Add or Contains. groups are f.adds or f.lookups.
 func (f *Filter) single(ctx context.Context, groups []group, key []byte) (answer bool, err error) {
 	h := f.handle()
 	room := scratch.Get().(*[]uint64)
@@ -49,21 +50,19 @@ func (f *Filter) single(ctx context.Context, groups []group, key []byte) (answer
 	return g.do(ctx, key, *room)
 }
 
-// AddMany adds keys as [Filter.Add] does one after the other, in one round trip for each 500 that the
-// cache does not know. It returns the number of new keys. If added is not nil, added[i] becomes what Add
-// of keys[i] would return. Of equal keys in one batch, the first is the new one. It panics if added is
-// neither nil nor as long as keys.
+// AddMany adds keys in order, as [Filter.Add] does, in one round trip for each 500 keys that are not in the cache. It
+// returns how many were definitely new. If added is not nil, AddMany sets added[i] to the answer for keys[i]. Of equal
+// keys in one batch, only the first can be new. It panics if added is neither nil nor as long as keys.
 //
-// An error is an [AddError] that lists the keys without an answer. The other answers are valid and
-// counted.
+// An error is an [AddError] that lists the keys without an answer. The answers of all other keys are valid and counted.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	count, fates, causes := f.handle().rounds(ctx, true, keys, added, nil)
 	return count, addError(fates, causes.err())
 }
 
-// ContainsMany looks up keys as [Filter.Contains] does, in one round trip for each 500. It returns how
-// many were probably added. If found is not nil, found[i] becomes what Contains of keys[i] would return.
-// It panics if found is neither nil nor as long as keys.
+// ContainsMany looks up keys as [Filter.Contains] does, in one round trip for each 500 keys. It returns how many were
+// probably added. If found is not nil, ContainsMany sets found[i] to the answer for keys[i]. It panics if found is
+// neither nil nor as long as keys.
 //
 // After an error, true results are valid; false results are not.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
@@ -71,18 +70,18 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 	return count, causes.err()
 }
 
-// AddAll adds keys as [Filter.AddMany] does, and tries those again that were not added: while the server
-// is down, loading or out of memory, a failover lasts or a cluster slot moves; after [ErrLost], it reopens the
-// filter and goes on. It ends when each key has an answer, was refused for good or was given up, or with ctx.
+// AddAll adds keys as [Filter.AddMany] does, and adds those again that were not added, because the server was down,
+// loading or out of memory, during a failover, or while a cluster slot moved. After [ErrLost] it reopens the filter and
+// continues. It returns when each key has an answer or a final error, or when ctx ends.
 //
-// A key without a reply is added again, too. If it is there then, it is in AddError.Unknown and Present, and may be
-// new. Other keys are in AddError.Unknown, and any in NotAdded, only if ctx has ended. The error wraps [ErrLost] if
-// keys were lost before or during the call, also if all keys have answers.
+// A key without a reply is added again. If it is then in the filter, this call may have added it before: it is in
+// AddError.Unknown and Present. Other keys are in AddError.Unknown or NotAdded only if ctx has ended. The error wraps
+// [ErrLost] if keys were lost before or during the call, even if all keys have answers.
 func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	h := f.handle()
 	added = send.Answers(len(keys), added)
 	fates, doubt := make([]fate, len(keys)), make([]bool, len(keys))
-	var all, doubts, before causes // of the call, of its keys without a reply, and of the last round
+	var all, doubts, before causes // of the call, of keys without a reply, and of the last round
 	var reopen error               // why lost shards cannot be reopened
 	todo := make([]int, len(keys))
 	for i := range todo {
@@ -142,8 +141,8 @@ func (f *Filter) AddAll(ctx context.Context, keys [][]byte, added []bool) (count
 	return count, addError(fates, all.err())
 }
 
-// doubtful returns the fate of a key after a round with the fate f. doubt says that the reply to an earlier add of the
-// key was lost, so that add may have added it.
+// doubtful returns the fate of a key whose fate in the last round is f. added is its answer. If doubt is true, an
+// earlier add of the key, whose reply was lost, may have added it.
 func doubtful(f fate, doubt, added bool) fate {
 	switch {
 	case doubt && (f == notAdded || f == refused):

@@ -1,6 +1,6 @@
-// Package redisfilter keeps a Bloom filter in Redis, where any number of processes and machines share
-// it. It has the keys, hashes and parameters of package bloom. It runs on Redis 6.2 or later and on
-// Valkey: a single server, with Sentinel, or a Cluster. It needs Lua scripts and no module.
+// Package redisfilter keeps a Bloom filter in Redis, where any number of processes and machines share it, with the
+// keys, hashes and parameters of package bloom. It runs on Redis 6.2 or later and on Valkey: on a single server, with
+// Sentinel, or in a Cluster. It needs Lua scripts, but no module.
 //
 //	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
 //	seen, err := redisfilter.Open(ctx, client, "seen", 10_000_000, 1e-6)
@@ -24,8 +24,8 @@
 //		return err // these were not added: ctx has ended, the filter is full, or it is another one
 //	}
 //
-// n counts the different keys. [WithGrowth] makes a filter that grows when it has n keys. [WithGenerations] makes a
-// filter that forgets, for n keys per generation.
+// n is the number of different keys. [WithGrowth] makes a filter that grows after n keys. [WithGenerations] makes a
+// filter for n keys per generation that forgets keys.
 //
 // # Guarantees
 //
@@ -39,10 +39,10 @@
 //   - An add is executed at most once, however often it is sent. An add without a reply is sent again for ten seconds.
 //     If no reply comes, the error is [ErrUnknown].
 //
-// README.md says what to do about each error, and how to configure the server so that it loses nothing.
+// README.md explains how to handle each error, and how to configure the server so that it loses nothing.
 //
 // # Concurrency
 //
-// All methods of all types are safe for concurrent use. A call returns when its context ends, whatever the
-// client's time limits are. If the context can end, each call takes a goroutine.
+// All methods of all types are safe for concurrent use. A call returns when its context ends, whatever the client's
+// timeouts are. For a context that can end, each call takes a goroutine.
 package redisfilter

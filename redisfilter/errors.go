@@ -9,24 +9,23 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Errors that callers match with errors.Is. Parameters out of range wrap bloom.ErrInvalid, local filters with another
-// layout bloom.ErrIncompatible. Adds wrap bloom.ErrFull if a growing filter has reached its limit, or a generation of a
-// window has its n keys; the error says when the next one begins. All other keys get answers. [AddError] lists the
-// refused ones.
+// Errors that callers match with errors.Is. Errors for parameters out of range wrap bloom.ErrInvalid, and for local
+// filters with another layout bloom.ErrIncompatible. Errors of adds wrap bloom.ErrFull if a growing filter has reached
+// its limit, or a generation has its n keys; then the error has the time when the next one begins. [AddError] lists the
+// refused keys; all others get answers.
 var (
-	// ErrMismatch means that the key holds something else: a filter with other parameters, or no
-	// filter of this package. Nothing was changed.
+	// ErrMismatch means that the name holds a filter with other parameters, or something that is not a filter of this
+	// package. Nothing was changed.
 	ErrMismatch = send.ErrMismatch
 
-	// ErrLost means that the filter or one of its shards is gone (evicted, expired, flushed, deleted, lost in a
-	// restart), was made anew by another process, or that nothing shows that it has every add that was confirmed to
-	// this handle: the server has gone back to an older value, or more handles add than the filter is for, see
-	// [WithHandles]. Keys are forgotten, or may be; the error says what is known. [Filter.Reopen] continues with the
-	// value that is there, or with an empty one.
+	// ErrLost means that keys were or may have been lost. The filter or one of its shards is gone (evicted, expired,
+	// flushed, deleted, lost in a restart) or was made again by another process, or the server has gone back to an
+	// older value, or too many handles add, see [WithHandles], so that the handle cannot know whether its adds are all
+	// there. The text of the error says which. [Filter.Reopen] continues with the present value, or with an empty one.
 	ErrLost = send.ErrLost
 
 	// ErrUnknown means that some keys of an add have no answer, because replies were lost. [AddError] lists them, and
-	// says which of them are in the filter.
+	// those of them that are in the filter.
 	ErrUnknown = send.ErrUnknown
 
 	// ErrReplicas means that fewer replicas than [WithWait] requires confirmed an add in time. The
@@ -36,19 +35,19 @@ var (
 
 // An AddError lists the keys of Add, AddMany or AddAll without an answer. The answers of all other keys are valid.
 //
-// A key of Unknown may be in the filter although no process was told that it is new. If no key may be lost, treat it as
-// new, at the risk that some work is done twice. If no work may be done twice, drop it. A key of Unknown that is not in
-// Present can be added again, and then the answer true is right.
+// A key in Unknown may be in the filter although no process got true for it. If no key may be lost, treat it as new;
+// then some work may be done twice. If no work may be done twice, drop it. A key in Unknown that is not in Present can
+// be added again; then the answer true is right.
 type AddError struct {
 	Unknown     []int // indices of keys that this call may or may not have added
-	Present     []int // those of Unknown that are in the filter; adding them again tells nothing
-	Unconfirmed []int // indices of keys that were added and have an answer, but are on too few replicas; of package bitmap, have no TTL
+	Present     []int // keys in Unknown that are in the filter; adding them again shows nothing
+	Unconfirmed []int // indices of keys with an answer that too few replicas confirmed; with package bitmap, for which no TTL was set
 	NotAdded    []int // indices of keys that this call has definitely not added; they can be added again
-	Refused     []int // as NotAdded, but adding them again does not help: no room, another filter, or no permission
+	Refused     []int // like NotAdded, but adding them again would fail: no room, another filter, or no permission
 	Err         error // the cause
 }
 
-// Error counts the keys of each kind and names the cause.
+// Error returns the number of keys of each kind and the cause.
 func (e *AddError) Error() string {
 	var kinds []string
 	for _, kind := range []struct {
@@ -75,7 +74,7 @@ func (e *AddError) Error() string {
 
 var errNoCause = errors.New("no cause")
 
-// Unwrap returns the cause, and ErrUnknown if there are such keys.
+// Unwrap returns the cause, and ErrUnknown if there are keys in Unknown.
 func (e *AddError) Unwrap() []error {
 	if len(e.Unknown) > 0 {
 		return []error{e.Err, ErrUnknown}
@@ -83,19 +82,19 @@ func (e *AddError) Unwrap() []error {
 	return []error{e.Err}
 }
 
-// A fate is what has become of a key.
+// A fate is the result of a call for one key.
 type fate uint8
 
 const (
-	notAdded    fate = iota // or not looked up
+	notAdded    fate = iota // not added, or not looked up
 	answered                // by the server or by the cache
-	unknown                 // it was sent to be added, and no answer came
-	present                 // it is in the filter, but a reply is lost that would have told whether it was new
-	unconfirmed             // it has an answer, but too few replicas have it
-	refused                 // it was not added, and adding it again would not help
+	unknown                 // sent, but no reply came
+	present                 // in the filter, but the reply that showed whether it was new is lost
+	unconfirmed             // answered, but too few replicas confirmed it
+	refused                 // not added, and adding it again would fail
 )
 
-// addError lists the fates of keys in an AddError, unless err is nil.
+// addError returns an AddError with the fates of keys, or nil if err is nil.
 func addError(fates []fate, err error) error {
 	if err == nil {
 		return nil
@@ -118,13 +117,13 @@ func addError(fates []fate, err error) error {
 	return failed
 }
 
-// causes collects the errors of shards. Equal ones become one.
+// causes collects the errors of shards, and merges those with the same text.
 type causes []cause
 
 type cause struct {
 	err    error
 	text   string
-	first  string // of the shards
+	first  string // the first shard
 	shards map[string]bool
 }
 
@@ -151,7 +150,7 @@ func (c *causes) add(more causes) {
 	}
 }
 
-// err returns nil, or an error with the texts of the first causes that wraps all of them.
+// err returns an error that wraps all causes and has the texts of the first three, or nil.
 func (c causes) err() error {
 	const most = 3
 	if len(c) == 0 {
@@ -176,7 +175,7 @@ func (c causes) err() error {
 	return &send.Error{Err: all}
 }
 
-// joined are errors with their texts.
+// joined wraps several errors. Its text is the given texts.
 type joined struct {
 	errs  []error
 	texts []string

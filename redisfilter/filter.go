@@ -16,7 +16,7 @@ type Filter struct {
 	adds, lookups []group // of single keys, for each shard
 }
 
-// handle returns what a call needs. It panics for the zero Filter.
+// handle returns the handle. It panics for the zero Filter.
 func (f *Filter) handle() *handle {
 	if f.joined == nil {
 		panic("redisfilter: use of the zero Filter: make one by Open or Join")
@@ -24,16 +24,15 @@ func (f *Filter) handle() *handle {
 	return f.joined
 }
 
-// Params returns n, p, k, and m, the number of bits of all shards together (of the first layer, or
-// of one generation).
+// Params returns n, p, m and k. m is the number of bits of all shards together, in the first layer or in one
+// generation.
 func (f *Filter) Params() bloom.Params {
 	plan := f.handle().plan
 	params := plan.scheme.Params()
 	return bloom.Params{N: plan.n, P: plan.p, M: params.M * uint64(plan.shards), K: params.K}
 }
 
-// Metrics returns counts of what this handle has done since it was opened, for package prombloom among
-// others. They only grow:
+// Metrics returns counters of this handle since it was opened, for package prombloom and for logs:
 //
 //   - redis_round_trips: waits for the server, for a command or a pipeline for several shards
 //   - redis_keys: keys that were sent to be added or looked up
@@ -49,7 +48,7 @@ func (f *Filter) Metrics() map[string]float64 {
 	}
 }
 
-// String describes the filter in a line for a log. It asks no server.
+// String describes the filter in a line for a log, without a round trip.
 func (f *Filter) String() string {
 	if f.joined == nil {
 		return "redisfilter.Filter(zero)"

@@ -9,25 +9,25 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A group sends calls for single keys of a shard. While few are under way, each call is sent by
-// itself at once. Under load, calls wait until one of those returns, and then all that have arrived go in
-// one command: one round trip instead of one per goroutine.
+// A group sends calls for single keys of a shard. Up to lanesPerSlot commands run at the same time, each for one call.
+// Further calls wait until a command returns, and are then sent together in one command: one round trip instead of one
+// per goroutine.
 type group struct {
 	handle *handle
 	shard  *shard
 	add    bool
 
 	mu       sync.Mutex
-	underWay int      // commands, at most one per lane
-	pending  *waiters // calls that wait
+	underWay int      // running commands, at most one per lane
+	pending  *waiters // waiting calls, or nil
 }
 
 // waiters are calls that are sent together.
 type waiters struct {
-	ctx   context.Context // of the first one, without its end
+	ctx   context.Context // of the first call, without its cancellation
 	batch *batch
 	calls []context.Context // one per key
-	left  []bool            // the keys that were left out, because their calls had ended; nil before the first command is made
+	left  []bool            // true for keys that begin dropped; nil before the command is made
 	done  chan struct{}     // closed when the batch is done
 }
 
@@ -57,7 +57,7 @@ func (g *group) round(ctx context.Context, b *batch) {
 	g.handle.round(ctx, g.add, []*batch{b})
 }
 
-// wait joins the group that waits, and waits for its answer. It is called with the lock held.
+// wait adds the call to the waiting ones, and waits for its answer. The caller holds g.mu, which wait unlocks.
 func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool, error) {
 	if g.pending == nil {
 		g.pending = &waiters{ctx: context.WithoutCancel(ctx), batch: g.newBatch(), done: make(chan struct{})}
@@ -66,7 +66,7 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	i := len(mine.calls)
 	mine.calls = append(mine.calls, ctx)
 	mine.batch.indices = append(mine.batch.indices, i)
-	mine.batch.keys = append(mine.batch.keys, slices.Clone(key)) // the caller may be gone when it is sent
+	mine.batch.keys = append(mine.batch.keys, slices.Clone(key)) // the call may have ended when the command is sent
 	mine.batch.positions = append(mine.batch.positions, positions...)
 	if i+1 == send.BatchKeys { // full: the next call begins another
 		g.underWay++
@@ -88,7 +88,7 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	return false, addError([]fate{unknown}, send.Explain(g.shard.name, fmt.Errorf("stopped waiting with other calls: %w", ctx.Err())))
 }
 
-// begin leaves out the keys of calls that have ended, before the first command is made, and returns how many remain.
+// begin drops the keys of calls that have ended, if no command was made yet. It returns the number of keys left.
 func (g *group) begin(mine *waiters) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -108,7 +108,7 @@ func (g *group) begin(mine *waiters) int {
 	return n
 }
 
-// returned is called when a command has returned.
+// returned is called when a command has returned. It sends the waiting calls.
 func (g *group) returned() {
 	g.mu.Lock()
 	next := g.pending
@@ -122,7 +122,7 @@ func (g *group) returned() {
 	}
 }
 
-// run sends a group.
+// run sends waiting calls.
 func (g *group) run(mine *waiters) {
 	defer g.returned()
 	mine.batch.begin = func() int { return g.begin(mine) }
@@ -130,7 +130,7 @@ func (g *group) run(mine *waiters) {
 	close(mine.done)
 }
 
-// result returns the answer or the error for a key of a batch that is done.
+// result returns the answer and the error for key i of a batch that is done.
 func (g *group) result(b *batch, i int) (answer bool, err error) {
 	switch b.fates[i] {
 	case answered:

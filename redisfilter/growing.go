@@ -9,15 +9,15 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// leastKeys is the smallest first layer of a growing filter: its slots take as much memory, and lookups read fewer
-// layers.
+// leastKeys is the number of keys of the smallest first layer of a growing filter. A smaller one would save little,
+// because the slots take as much memory, and lookups would read more layers.
 const leastKeys = 1024
 
 // growing is the mode of a filter that opens a further layer when the newest one is full. Each layer is for twice as
 // many keys as the one before. A layer that is not the newest never changes. The state is the number of layers.
 type growing struct {
 	plan *plan
-	all  func() ([]layer, error) // the layers of a value, the oldest first, and why there is no further one
+	all  func() ([]layer, error) // all layers that a value can have, the oldest first, and the error for a further one
 }
 
 func newGrowing(f *plan) growing {
@@ -26,11 +26,11 @@ func newGrowing(f *plan) growing {
 	return m
 }
 
-// layerKeys returns for how many keys layer i of a shard is.
+// layerKeys returns the number of keys for layer i of a shard.
 func (m growing) layerKeys(i int) uint64 { return max(m.plan.perShard(), leastKeys) << i }
 
-// scheme returns the scheme of layer i. The rates of all layers add up to p: 1/(1·2) + 1/(2·3) + ... = 1, as in package
-// scalable.
+// scheme returns the scheme of layer i. The rates of all layers sum to p, as in package scalable: 1/(1·2) + 1/(2·3) +
+// ... = 1.
 func (m growing) scheme(i int) (bloom.Scheme, error) {
 	s, err := newScheme(m.layerKeys(i), m.plan.p/(float64(i+1)*float64(i+2)), m.plan.bloom)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m growing) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 	return s, 1, m.layerKeys(0), err
 }
 
-// layers computes what all returns.
+// layers computes the results of all.
 func (m growing) layers() (layers []layer, err error) {
 	layers = slices.Clone(m.plan.first)
 	for i := 1; ; i++ {
@@ -75,8 +75,8 @@ func (m growing) upTo(count, limit uint64) ([]layer, error) {
 
 func (m growing) expect(k known) uint64 { return k.state }
 
-// adding returns the layers that an add uses when the value has the given state, a number of layers. If state is above
-// the known one, the layers must fit this handle's limit.
+// adding returns the layers for an add to a value with state layers. If that is more than the known number, the layers
+// must fit in this handle's limit.
 func (m growing) adding(k known, state uint64, _ bool) ([]layer, []any, error) {
 	limit := uint64(maxValue)
 	if state > k.state {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A handle is what every call needs: what the filter is like, the way to the server, and what is known of each shard.
-// docs/layout.md explains this package's words.
+// A handle has the data of every call: the plan of the filter, the sender of commands, and the known state of each
+// shard. docs/layout.md explains the words of this package.
 type handle struct {
 	plan   *plan
 	sender *send.Sender
@@ -23,7 +23,7 @@ func (f *handle) onLost(v *incarnation, how string) error {
 	return send.Errorf(ErrLost, "%s. Call Reopen", how)
 }
 
-// The ways in which a filter is lost.
+// Texts of ErrLost.
 const (
 	isGone     = "value missing, replaced or truncated; keys were lost"
 	isOlder    = "the server went back to an older value (failover, restart or restore); keys were lost"
@@ -32,7 +32,7 @@ const (
 		"older value"
 )
 
-// refused turns the refusal of a script into an error of this package, and marks a lost incarnation.
+// refused turns the codes Gone and Older of a script into ErrLost, and marks the incarnation as lost.
 func (f *handle) refused(v *incarnation, err error) error {
 	switch send.Code(err) {
 	case send.Gone:
@@ -43,9 +43,9 @@ func (f *handle) refused(v *incarnation, err error) error {
 	return err
 }
 
-// claim gets a slot for a handle whose record is at a place where it may not add. The script refuses if it cannot show
-// that the value has every confirmed add. Of several goroutines, one asks the server; the others wait, but no longer
-// than ctx allows. A claim is repeated with the same tag, so one without a reply takes no second slot.
+// claim gets a slot for a handle that owns none. record is its last known record. The script refuses unless a record
+// with the handle's tag shows that the value has every confirmed add. One goroutine asks the server; others wait for it
+// until ctx ends. A claim without a reply does not take a second slot when it is repeated, because it has the same tag.
 func (f *handle) claim(ctx context.Context, s *shard, v *incarnation, record uint64) (uint64, error) {
 	select {
 	case v.claiming <- struct{}{}:
@@ -61,7 +61,7 @@ func (f *handle) claim(ctx context.Context, s *shard, v *incarnation, record uin
 	f.exec(ctx, r)
 	i, err := reply[int64](r)
 	switch {
-	case send.Code(err) == send.Older: // no record is there, or only one that the handle has left behind
+	case send.Code(err) == send.Older: // the value has no record of the handle, or only an older one
 		return 0, f.onLost(v, isUnproven)
 	case err != nil:
 		return 0, f.refused(v, err)

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A shard is one key in Redis with a value of its own. All bits of one key are in one shard, so
-// that the key costs one command in one cluster slot.
+// A shard is one string in Redis. All bits of a key are in one shard, so that the key takes one command to one cluster
+// slot.
 type shard struct {
 	name  string
 	value atomic.Pointer[incarnation]
 }
 
-// An incarnation is what a handle knows of a shard's value, from when the value is made until it is lost. An add that
-// began in one incarnation does not teach the cache of the next.
+// An incarnation is the known state of a shard's value, from the value's creation until it is lost. An add that began
+// in one incarnation does not change the cache of the next.
 type incarnation struct {
 	plan    *plan // with the slots of the value
 	epoch   string
@@ -21,17 +21,17 @@ type incarnation struct {
 	expires time.Time // zero for never
 	cache   cache
 
-	state    atomic.Uint64          // the most layers, or the latest generation, that replies have shown
+	state    atomic.Uint64          // the largest number of layers, or the latest generation, in a reply
 	shift    atomic.Uint64          // of generations, see add.lua
-	time     atomic.Pointer[sample] // of the server's clock
-	looked   atomic.Pointer[look]   // at the server's clock
-	heard    atomic.Int64           // when the server last answered, in nanoseconds
-	lost     atomic.Bool            // noticed: until Reopen, nothing is sent
-	claiming chan struct{}          // holds one while a goroutine claims a slot
+	time     atomic.Pointer[sample] // estimate of the server's clock
+	looked   atomic.Pointer[look]   // the last reply of askClock
+	heard    atomic.Int64           // local time of the last reply, in nanoseconds
+	lost     atomic.Bool            // if true, nothing is sent until Reopen
+	claiming chan struct{}          // full while a goroutine claims a slot
 	slot     *slot
 }
 
-// newIncarnation begins with what was found. sent is the local time of the command that asked for it.
+// newIncarnation returns the incarnation of a value that was found. sent is the local time when the command was sent.
 func newIncarnation(h found, sent time.Duration) *incarnation {
 	f := h.plan
 	v := &incarnation{plan: f, epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1), slot: newSlot(newNonce())}
@@ -51,12 +51,12 @@ type sample struct{ server, ours time.Duration }
 
 var began = time.Now()
 
-// elapsed returns a time that only grows. Tests replace it.
+// elapsed returns the local time, by the monotonic clock. Tests replace it.
 var elapsed = func() time.Duration { return time.Since(began) }
 
-// hear records that the server has answered a command. us is the server's clock in microseconds, or 0 if the reply has
-// no clock. hear pairs the clock with the time when the command was sent. After a late reply, the estimate of the
-// server's clock is therefore too high, never too low, and the only cost is one more command that asks for the clock.
+// hear records a reply of the server. us is the server's clock in microseconds, or 0 if the reply has none. sent is the
+// local time when the command was sent. So after a late reply, the estimate of the server's clock is too high, never
+// too low, which costs at most one more command that asks for the clock.
 func (v *incarnation) hear(us float64, sent time.Duration) {
 	v.heard.Store(int64(elapsed()))
 	if us > 0 {
@@ -64,24 +64,24 @@ func (v *incarnation) hear(us float64, sent time.Duration) {
 	}
 }
 
-// quietAfter is how long the cache answers without a reply of the server. Then a call goes to the server, and notices
-// if the value is lost.
+// quietAfter is the time without a reply after which the cache is not used: the next call is sent to the server, and
+// notices if the value is lost.
 const quietAfter = time.Second
 
-// knows reports whether the cache contains a key and may answer.
+// knows reports whether the cache has a key and may be used.
 func (v *incarnation) knows(positions []uint64) bool {
 	return v.cache.contains(positions) && !v.lost.Load() && elapsed()-time.Duration(v.heard.Load()) < quietAfter &&
 		(v.expires.IsZero() || time.Now().Before(v.expires))
 }
 
-// known returns what the handle knows now.
+// known returns the known state.
 func (v *incarnation) known() known {
 	s := v.time.Load()
 	age := elapsed() - s.ours
 	return known{v.state.Load(), v.shift.Load(), s.server + age, age, *v.looked.Load()}
 }
 
-// raise sets a number to value if it is less.
+// raise sets number to value if number is less.
 func raise(number *atomic.Uint64, value uint64) {
 	for {
 		before := number.Load()
@@ -91,10 +91,10 @@ func raise(number *atomic.Uint64, value uint64) {
 	}
 }
 
-// A cache is a local copy of the bits of a shard that are known to be set. It never has a bit that the shard lacks, so
-// it adds no errors. It has no memory before the first confirmed add.
+// A cache is a local copy of bits that are known to be set in a shard. It has no other bits, so it causes no false
+// positives. It is allocated by the first confirmed add.
 type cache struct {
-	words uint64 // 0: there is no cache
+	words uint64 // 0 if there is no cache
 	bits  atomic.Pointer[[]atomic.Uint64]
 }
 
@@ -112,7 +112,7 @@ func (c *cache) contains(positions []uint64) bool {
 	return true
 }
 
-// learn notes that the bits at these positions are set.
+// learn sets the bits at these positions.
 func (c *cache) learn(positions []uint64) {
 	if c.words == 0 {
 		return

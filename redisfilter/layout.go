@@ -13,8 +13,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// The value of a shard, see docs/layout.md: a header, the body, a slot for each handle that adds, and the epoch. A
-// growing filter has further layers after that, each followed by the epoch. All numbers are little-endian.
+// The value of a shard, see docs/layout.md: a header, the body, the slots, and the epoch. In a growing filter, further
+// layers follow, each with the epoch after it. All numbers are little-endian.
 const (
 	headerBytes = 192
 	stateField  = 80
@@ -28,7 +28,7 @@ const (
 	version = 5
 )
 
-// A header is the first 192 bytes of a value, field by field. The scripts write those from End to Claims.
+// A header has the fields of the first 192 bytes of a value. The scripts change those from End to Claims.
 type header struct {
 	Magic                               [8]byte
 	Version, Shards, Generations, Slots uint16
@@ -40,18 +40,18 @@ type header struct {
 	_                                   [7]byte
 	End                                 double // where the last epoch begins
 	State                               double // layers, or the latest generation
-	Left                                double // keys that the newest layer, or the generation, still takes
-	Expiry                              double // in Unix milliseconds, 0 for never; the server computes it
+	Left                                double // room for more keys in the newest layer or the latest generation
+	Expiry                              double // in Unix milliseconds, computed by the server; 0 for never
 	Shift                               double // of generations
-	Added                               double // window: when the last add came, in Unix microseconds
-	Claims                              double // of slots
+	Added                               double // with a window: time of the last add, in Unix microseconds
+	Claims                              double // number of claims of slots
 	Text                                [64]byte
 }
 
-// A double is a number as Lua has it, exact up to 2^53.
+// A double is a number of Lua, exact up to 2^53.
 type double float64
 
-// whole returns an integer, or math.MaxUint64 if no script can have written the number.
+// whole returns x as an integer, or math.MaxUint64 if it is not an integer from 0 to 2^53.
 func (x double) whole() uint64 {
 	if !(x >= 0 && x <= 1<<53) || x != double(math.Trunc(float64(x))) {
 		return math.MaxUint64
@@ -76,7 +76,7 @@ func readHeader(ctx context.Context, sender *send.Sender, name string) (h header
 	return decodeHeader(value)
 }
 
-// decodeHeader reads the beginning of a value. The error wraps ErrMismatch.
+// decodeHeader decodes the beginning of a value. The error wraps ErrMismatch.
 func decodeHeader(value string) (h header, err error) {
 	if _, err := binary.Decode([]byte(value), binary.LittleEndian, &h); err != nil || string(h.Magic[:]) != magic {
 		return h, send.Errorf(ErrMismatch, "it does not hold a filter of this package; choose another name, or delete the key")
@@ -91,7 +91,7 @@ func (h header) epoch() string { return string(h.Epoch[:]) }
 
 func (h header) ttl() time.Duration { return time.Duration(h.TTL) * time.Millisecond }
 
-// expires returns the zero time for never.
+// expires returns the time of expiry, the zero time for never.
 func (h header) expires() (t time.Time) {
 	if ms := h.Expiry.whole(); ms > 0 && ms < math.MaxUint64 {
 		t = time.UnixMilli(int64(ms))
@@ -113,7 +113,7 @@ func (h header) options(o options) (options, error) {
 	return o, nil
 }
 
-// hash returns opts with the hash that the header names before them. A filter with a secret has its own hash.
+// hash returns opts preceded by the hash in the header, unless opts have a secret.
 func (h header) hash(opts []bloom.Option) []bloom.Option {
 	keyed, err := bloom.NewScheme(1, 0.1, opts...)
 	if h.Text == textOf(bloom.RapidHash) && !(err == nil && keyed.HasSecret()) {
@@ -122,13 +122,13 @@ func (h header) hash(opts []bloom.Option) []bloom.Option {
 	return opts
 }
 
-// textOf returns the name of a hash for a header.
+// textOf returns the header's text with the name of a hash.
 func textOf(hash bloom.Hash) (text [64]byte) {
 	copy(text[:], fmt.Sprintf("hash %q", hash.Name()))
 	return text
 }
 
-// String describes what a filter was made for.
+// String describes the parameters of a filter.
 func (h header) String() string {
 	shards := "1 shard"
 	if h.Shards != 1 {
@@ -144,8 +144,8 @@ func (h header) String() string {
 	return fmt.Sprintf("%s, %s", text, bytes.TrimRight(h.Text[:], "\x00"))
 }
 
-// newNonce returns 8 random bytes. A part of a value that has vanished reads as 0; the last byte is not
-// 0, so that it cannot vanish unnoticed.
+// newNonce returns 8 random bytes. The first and the last are not 0: missing parts of a value are read as zeros, so a
+// nonce of which a part is missing is always noticed.
 func newNonce() string {
 	var b [8]byte
 	for b[7] == 0 || b[0] == 0 {

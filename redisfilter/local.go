@@ -10,14 +10,14 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A Local is a filter in this process with the layout of a plain [Filter], filled here for [Filter.Merge], or read by
+// A Local is a filter in this process with the layout of a plain [Filter]. Fill one for [Filter.Merge], or get one from
 // [Filter.Local]. Methods of the zero Local panic, except String and LogValue. All methods are safe for concurrent use.
 type Local struct {
 	plan   *plan
 	shards []*bloom.BloomFilter
 }
 
-// NewLocal returns an empty filter with the layout that [Open] gives to the same arguments.
+// NewLocal returns an empty filter with the layout that [Open] chooses for the same arguments.
 //
 // The error wraps bloom.ErrInvalid, bloom.ErrTooLarge, or bloom.ErrIncompatible for a filter that grows or has a
 // window.
@@ -47,7 +47,7 @@ func (f *plan) local() (*Local, error) {
 	return l, nil
 }
 
-// Filters returns the filters that l consists of, one per shard: to save them, or to fill them from files.
+// Filters returns the filters of which l consists, one per shard, for example to save them or to fill them from files.
 func (l *Local) Filters() []*bloom.BloomFilter {
 	if l.plan == nil {
 		panic("redisfilter: use of the zero Local: make one by NewLocal or Filter.Local")
@@ -76,19 +76,19 @@ func (l *Local) ContainsString(key string) bool { return l.Contains(bytesOf(key)
 // bytesOf returns the bytes of a string, which must not be changed.
 func bytesOf(key string) []byte { return unsafe.Slice(unsafe.StringData(key), len(key)) }
 
-// AddMany adds keys as [Local.Add] does one after the other. It returns the number of new keys. If added is not nil,
-// added[i] becomes what Add of keys[i] would return. It panics if added is neither nil nor as long as keys.
+// AddMany adds keys in order, as [Local.Add] does. It returns how many were definitely new. If added is not nil,
+// AddMany sets added[i] to the answer for keys[i]. It panics if added is neither nil nor as long as keys.
 func (l *Local) AddMany(keys [][]byte, added []bool) (count int) {
 	return l.many(keys, added, (*bloom.BloomFilter).AddDigests)
 }
 
 // ContainsMany looks up keys as [Local.Contains] does. It returns how many were probably added. If found is not nil,
-// found[i] becomes what Contains of keys[i] would return. It panics if found is neither nil nor as long as keys.
+// ContainsMany sets found[i] to the answer for keys[i]. It panics if found is neither nil nor as long as keys.
 func (l *Local) ContainsMany(keys [][]byte, found []bool) (count int) {
 	return l.many(keys, found, (*bloom.BloomFilter).ContainsDigests)
 }
 
-// localBatch is how many keys many divides by shard at once.
+// localBatch is the number of keys that many divides by shard at once.
 const localBatch = 4096
 
 func (l *Local) many(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, [][2]uint64, []bool) int) (count int) {
@@ -112,7 +112,7 @@ func (l *Local) many(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, 
 	return count
 }
 
-// shardFor returns the shard that a key belongs to, and the key's digest.
+// shardFor returns the shard of a key, and its digest.
 func (l *Local) shardFor(key []byte) (shard int, h1, h2 uint64) {
 	shards := len(l.Filters())
 	h1, h2 = l.plan.scheme.Digest(key)
@@ -123,10 +123,10 @@ func (l *Local) shardFor(key []byte) (shard int, h1, h2 uint64) {
 	return shardOf(l.plan.scheme.AppendDigestPositions(room[:0], h1, h2), shards), h1, h2
 }
 
-// SizeBytes returns the memory of the bits.
+// SizeBytes returns the number of bytes that the bits take.
 func (l *Local) SizeBytes() uint64 { return uint64(len(l.Filters())) * l.plan.scheme.SizeBytes() }
 
-// Stats returns the state of all shards together. It takes one pass over the bits.
+// Stats describes all shards together, in one pass over the bits.
 func (l *Local) Stats() bloom.Stats {
 	shards := l.Filters()
 	all := l.plan.stats()

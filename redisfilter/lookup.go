@@ -14,28 +14,28 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Arguments as interfaces, so that the many arguments of a command need no allocation each.
+// Constant arguments as interfaces, so that they are not allocated for each word.
 var argGet, argWord any = "GET", "i64"
 
-// A reading is one command that looks up keys of a batch in all layers, without a script: the number of layers, or the
-// generation, comes with the answers.
+// A reading is one command that looks up keys of a batch in all layers, without a script. It also reads the number of
+// layers or the generation.
 type reading struct {
 	batch     *batch
 	call      *send.Call
 	cmd       *redis.IntSliceCmd
-	record    uint64   // of the slot, 0 for a handle without confirmed adds
-	confirmed numbers  // the confirmed numbers of the lanes when the command was made
-	known     uint64   // the state when the command was made
-	to        int      // behind the last key
-	masks     []uint64 // of each word of a key
-	offsets   []uint64 // of all words, in bits
+	record    uint64   // where the record begins; 0 for a handle without confirmed adds
+	confirmed numbers  // confirmed numbers of the lanes when the command was made
+	known     uint64   // known state when the command was made
+	to        int      // end of the keys
+	masks     []uint64 // of the words of the keys
+	offsets   []uint64 // of all words that are read, in bits
 }
 
-// headWords are the words that a lookup reads before the words of the keys: the record, the epoch at the end, the
-// state, the shift, and when the last add came.
+// headWords is the largest number of words that a lookup reads before the words of the keys: the record, the last
+// epoch, the state, the shift, and the time of the last add.
 const headWords = recordBytes/8 + 4
 
-// read sends a command that looks up keys of each batch.
+// read sends one command for each batch, which looks up its next keys.
 func (f *handle) read(ctx context.Context, batches []*batch) {
 	readings, calls := make([]*reading, 0, len(batches)), make([]*send.Call, 0, len(batches))
 	for _, b := range batches {
@@ -53,9 +53,9 @@ func (f *handle) read(ctx context.Context, batches []*batch) {
 	}
 }
 
-// newReading makes the command for keys of a batch.
+// newReading makes the command for the next keys of a batch.
 func (f *handle) newReading(ctx context.Context, b *batch) *reading {
-	// The confirmed numbers are read before the place of the record: the record has them wherever it moves.
+	// The confirmed numbers are read before the offset of the record, which has them even after it has moved.
 	r := &reading{batch: b, to: b.next(), confirmed: b.value.slot.confirmed(), known: b.value.state.Load()}
 	if r.confirmed != (numbers{}) {
 		r.record = b.value.slot.record.Load()
@@ -72,7 +72,7 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 		r.offsets = append(r.offsets, at*8)
 		args = append(args, argGet, argWord, &r.offsets[len(r.offsets)-1])
 	}
-	// An intact record shows that the value is the right one and not cut short before it.
+	// A record with the tag shows that the value is the right one, and not truncated before the record.
 	if r.record != 0 {
 		for at := uint64(0); at < recordBytes; at += 8 {
 			get(r.record + at)
@@ -105,7 +105,7 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 	return r
 }
 
-// answered reads the reply to a reading. If the filter has grown, no key has an answer, and b.state is raised.
+// answered reads the reply to a reading. If a layer was added, no key gets an answer, and b.state is raised.
 func (f *handle) answered(ctx context.Context, r *reading) {
 	b := r.batch
 	if err := r.call.Err(); err != nil {
@@ -136,13 +136,13 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 		b.answers[b.indices[i]] = found
 	}
 	b.settle(f, r.to, answered)
-	if r.record != 0 && !owns(r.record) { // before the record is displaced again; an error shows in the next call
+	if r.record != 0 && !owns(r.record) { // before the record is displaced again; the next call notices an error
 		f.claim(ctx, b.shard, b.value, r.record)
 	}
 }
 
-// readHead compares what a lookup has read before the keys with what the handle knows, and finds out which layers
-// count. It sets b.again if the keys are to be looked up once more.
+// readHead compares the words before the keys with the known state, and sets which layers count. It sets b.again if the
+// keys must be looked up once more.
 func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 	b, v := r.batch, r.batch.value
 	b.again = false
@@ -152,14 +152,14 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 			binary.BigEndian.PutUint64(stored[8*i:], uint64(head[i]))
 		}
 		switch mine := string(stored[:8]) == v.slot.tag; {
-		case !mine && v.slot.record.Load() != r.record: // another goroutine has found it elsewhere
+		case !mine && v.slot.record.Load() != r.record: // another goroutine has found the record elsewhere
 			b.again = true
 			return nil
-		case !mine && !b.moved: // another handle has the slot: the record is in the other half, or gone
+		case !mine && !b.moved: // another handle has taken the slot, so the record is in the other half, or gone
 			b.moved, b.again = true, true
 			v.slot.record.CompareAndSwap(r.record, otherHalf(r.record))
 			return nil
-		case !mine: // the server looks at all slots, and knows if the value is gone
+		case !mine: // claim looks at all slots, and notices if the value is gone
 			b.tryAgain("other handles took the slot")
 			if b.again = b.resend; b.again {
 				_, b.err = f.claim(ctx, b.shard, v, r.record)
@@ -191,7 +191,7 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 		if k.looked, b.err = f.askClock(ctx, b.shard, v); b.err != nil {
 			return b.err
 		}
-		if b.repacked++; k.looked.added != seen.added && b.repacked <= 10 { // somebody has added meanwhile
+		if b.repacked++; k.looked.added != seen.added && b.repacked <= 10 { // a key was added meanwhile
 			next = again
 		} else {
 			k.time, k.age = 0, 0
@@ -202,7 +202,7 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 	return nil
 }
 
-// askClock asks the server for its clock.
+// askClock gets the server's clock, by open.lua. It returns the generation at that time.
 func (f *handle) askClock(ctx context.Context, s *shard, v *incarnation) (l look, err error) {
 	sent := elapsed()
 	is, err := f.opened(f.open(ctx, false, []*shard{s}, found{plan: v.plan})[0], v.plan)
@@ -219,7 +219,7 @@ func (f *handle) askClock(ctx context.Context, s *shard, v *incarnation) (l look
 	return l, nil
 }
 
-// readDouble returns a number that a script has written and a BITFIELD has read.
+// readDouble decodes a number that a script has written and BITFIELD_RO has read.
 func readDouble(value int64) double {
 	return double(math.Float64frombits(bits.ReverseBytes64(uint64(value))))
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or joins it if it is
-// there. n counts all keys; with [WithGrowth] the keys of the first layer, with [WithGenerations] those of each
-// generation. All processes that open a filter must name the same n and p, growth or window, hash and shards. At least
-// 256 of their handles can add at the same time, see [WithHandles].
+// Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or joins it if it
+// exists. n is the number of all keys, with [WithGrowth] of those in the first layer, with [WithGenerations] of those
+// in each generation. All processes that open a filter must pass the same n, p, growth or window, hash and shards. At
+// least 256 of their handles can add at the same time, see [WithHandles].
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
-// bloom.ErrTooLarge for a filter that Redis cannot hold, bloom.ErrFull if the server's proto-max-bulk-len is too small,
-// and [ErrMismatch] if the name holds something else, which is never changed.
+// bloom.ErrTooLarge for a filter that is too large for Redis, bloom.ErrFull if the server's proto-max-bulk-len is too
+// small, and [ErrMismatch] if the name holds something else, which is not changed.
 //
-// The caller closes the client. The client must read where it writes: one that reads from replicas misses keys that
-// were just added, and is refused, as is the address of a replica. A Ring, which continues at another server without
-// the keys when one does not answer, is refused. A cache of the client is not used, and this package repeats commands
+// The caller closes the client. Open refuses a client that reads from replicas, because they may not have keys that
+// were just added, and the address of a replica. It refuses a Ring, because when a server does not answer, a Ring
+// continues with another one without the keys. The filter does not use a cache of the client. It repeats commands
 // itself, whatever the client's MaxRetries.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
@@ -32,11 +32,10 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 	return open(ctx, sender, name, n, p, o, true)
 }
 
-// Join opens the filter of this name with the n, p, shards, growth or window that it was made with, and
-// with its hash if package bloom has it; pass a seed, a secret or a custom hash as options. Join
-// never creates a filter: the error wraps [ErrLost] if the filter or a part of it is missing. It also
-// returns the errors of [Open]. Join runs a script, which the server's ACL does not allow to a user with
-// +@read alone.
+// Join opens the filter of this name with the n, p, shards, growth or window with which it was made, and with its hash
+// if package bloom has it. Pass a seed, a secret or a custom hash as options. Join never creates a filter: the error
+// wraps [ErrLost] if the filter or a part of it is missing. Join also returns the errors of [Open]. It runs a script,
+// for which the ACL +@read alone does not suffice.
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
 	if err != nil {
@@ -52,7 +51,7 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	return open(ctx, sender, name, h.N, h.P, o, false)
 }
 
-// checked checks the arguments that do not depend on the size.
+// checked checks the client, the name and the options, as far as they do not depend on the size.
 func checked(client redis.UniversalClient, name string, opts []Option) (o options, sender *send.Sender, err error) {
 	if o, err = newOptions(opts); err == nil {
 		err = checkName(name)
@@ -85,17 +84,16 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	return f, nil
 }
 
-// Reopen continues after [ErrLost] as [Open] would: it makes what is gone, empty, and joins what others
-// have made anew or what is left after the server has gone back to an older value. Shards that are not
-// lost stay as they are. If nothing is lost, Reopen does nothing. Goroutines that share the filter may
-// all call it.
+// Reopen continues after [ErrLost], as [Open] would. Of the lost shards, it makes those that are gone, empty, and joins
+// the present values of the others. Shards that are not lost stay as they are. If nothing is lost, Reopen does nothing.
+// Several goroutines may call it at the same time.
 func (f *Filter) Reopen(ctx context.Context) error { return f.handle().join(ctx, true) }
 
-// lookAtOnce is the number of shards that one pipeline looks at.
+// lookAtOnce is the number of shards in one pipeline of join.
 const lookAtOnce = 64
 
-// join makes or joins every shard. It looks at all of them before it makes one: if anything else is
-// there, nothing is made. Unless mayMake is set, nothing is made.
+// join makes or joins every shard, or only joins them if mayMake is false. It looks at all shards before it makes one:
+// if one holds something else, nothing is made.
 func (f *handle) join(ctx context.Context, mayMake bool) error {
 	like := found{plan: f.plan}
 	like.TTL = f.plan.opts.ttl.Milliseconds()
@@ -139,8 +137,8 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 	return nil
 }
 
-// open runs open.lua on shards. If it may make them, each node gets one command at a time, so that the node answers
-// other clients between two of them. A new value has the slots, the TTL and the expiry of another one.
+// open runs open.lua on shards. If mayMake is true, each node gets one command at a time, so that it answers other
+// clients between two commands. A new value gets the slots, the TTL and the expiry of like.
 func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, like found) []*request {
 	expires := int64(0)
 	if at := like.expires(); !at.IsZero() {
@@ -156,7 +154,7 @@ func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, like f
 	return requests
 }
 
-// A found is what open.lua says of a shard: the state of the value, the server's clock in microseconds, the header, and
+// A found is the decoded reply of open.lua: the state of the value, the server's clock in microseconds, the header, and
 // the plan of the value.
 type found struct {
 	state byte
@@ -165,7 +163,7 @@ type found struct {
 	plan *plan
 }
 
-// opened reads the reply to open.lua. The plan is of another shard.
+// opened decodes the reply to open.lua. plan is the plan of another shard.
 func (f *handle) opened(r *request, plan *plan) (is found, err error) {
 	text, err := reply[string](r)
 	if err != nil {
@@ -188,9 +186,9 @@ func (f *handle) opened(r *request, plan *plan) (is found, err error) {
 	return is, err
 }
 
-// Delete removes the filter from Redis for all processes: the next call of others and of this handle
-// returns [ErrLost]. A filter that another process has put in its place is left alone. After an error,
-// some shards may have been removed, and Delete can be called again.
+// Delete removes the filter from Redis for all processes: the next call of this and other handles returns [ErrLost]. It
+// does not remove a filter that another process has made since under the same name. After an error, some shards may
+// have been removed; call Delete again.
 func (f *Filter) Delete(ctx context.Context) error {
 	h := f.handle()
 	for _, s := range h.shards {

@@ -8,13 +8,13 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// An Option changes a choice of [Open].
+// An Option changes a default of [Open].
 type Option func(*options)
 
 type options struct {
 	bloom       []bloom.Option
 	ttl         time.Duration
-	shards      int // 0: chosen by size
+	shards      int // 0 to choose by size
 	cache       uint64
 	replicas    int
 	wait        time.Duration
@@ -22,14 +22,14 @@ type options struct {
 	windowed    bool
 	length      time.Duration // of a generation
 	generations int
-	handles     int // 0: as many as the slots for the filter's size
+	handles     int // 0 to choose by size
 }
 
-// defaultCache is enough for 50 million keys at 1 %.
+// defaultCache suffices for 50 million keys at p = 1 %.
 const defaultCache = 64 << 20
 
 const (
-	maxGenerations  = 16                     // a lookup reads one place more
+	maxGenerations  = 16                     // a lookup reads maxGenerations+1 places
 	leastGeneration = 100 * time.Millisecond // many times a round trip, so that an add comes before its generation ends
 )
 
@@ -66,72 +66,72 @@ func (o *options) millis() int64 {
 	return min(int64((o.length-1)/time.Millisecond)+1, int64(math.MaxInt64/time.Millisecond))
 }
 
-// WithBloom passes options to package bloom: hash, seed, secret or memory limit. All processes that
-// open a filter must agree on them. bloom.MapHash is refused: its positions have no meaning outside one
-// process. The only strategy is bloom.Blocked. [bloom.WithMaxBytes] limits the whole filter; a growing
-// filter returns [bloom.ErrFull] at the limit.
+// WithBloom passes options to package bloom: hash, seed, secret or memory limit. All processes that open a filter must
+// pass the same hash, seed and secret. bloom.MapHash is refused, because it differs in every process. The only strategy
+// is bloom.Blocked. [bloom.WithMaxBytes] limits the whole filter; adds to a growing filter return [bloom.ErrFull] at
+// the limit.
 func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
 }
 
-// WithTTL makes the filter expire d after it was made, by the server's clock. The header keeps d:
-// a filter that is made anew after its expiry expires again, whoever makes it. Adding does not extend
-// the life. The default is never; the least is one second.
+// WithTTL makes the filter expire d after its creation, by the server's clock. Adds do not extend its life. Handles
+// keep d: a filter that one of them makes again after its expiry expires again. The default is no expiry; the least d
+// is one second.
 func WithTTL(d time.Duration) Option {
 	return func(o *options) { o.ttl = d }
 }
 
-// WithShards spreads the filter over this many keys in Redis, and so over the nodes of a cluster. All
-// users of a filter must name the same number. The default, 0, is one shard per 30 MiB: larger
-// values block the server for tens of milliseconds when they are made.
+// WithShards divides the filter into this many keys in Redis, which are spread over the nodes of a cluster. All users
+// of a filter must pass the same number. The default, 0, is one shard per 30 MiB: making a larger value blocks the
+// server for tens of milliseconds.
 func WithShards(shards int) Option {
 	return func(o *options) { o.shards = shards }
 }
 
 // WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of keys. Each new layer
-// is for twice as many keys as the one before, at a tighter rate. Lookups and adds read all layers.
+// is for twice as many keys as the one before, with a lower rate. Lookups and adds read all layers.
 //
-// Opening a layer blocks the server for 0.6 ms per MiB of a shard, so the default is many shards: one per 64 KiB of the
-// first layers up to 32, and then one per 2 MiB. Fewer shards make batches cheaper.
+// Adding a layer blocks the server for 0.6 ms per MiB of a shard. So the default is many shards: one per 64 KiB of the
+// first layers, up to 32, or one per 2 MiB if that is more. With fewer shards, batches take less time.
 func WithGrowth() Option {
 	return func(o *options) { o.growth = true }
 }
 
-// WithGenerations makes a filter for n keys per generation that forgets. It remembers each key while the generation in
-// which the key was added and count further ones last: for at least count times length, its window, and at most one
-// length more. The length is at least 100 ms and is rounded up to whole milliseconds; count is 1 to 16, and 2 is a good
-// choice. Lookups and adds read count+1 places.
+// WithGenerations makes a filter for n keys per generation that forgets keys. It remembers a key during the generation
+// in which the key was added and count further ones: for at least count·length, its window, and at most one length
+// more. length is at least 100 ms, and is rounded up to whole milliseconds. count is 1 to 16; 2 is a good choice.
+// Lookups and adds read count+1 generations.
 //
-// The rate is at most p for every stream. A key that finds its generation full is refused with [bloom.ErrFull] until
-// the next one begins. Adding a key that is remembered does not renew it.
+// The rate is at most p for any number of keys. If a generation has n keys, adds of new keys return [bloom.ErrFull]
+// until the next one begins. Adding a key that is remembered does not renew it.
 func WithGenerations(length time.Duration, count int) Option {
 	return func(o *options) { o.windowed, o.length, o.generations = true, length, count }
 }
 
 // WithHandles makes a filter in which at least n handles can add at the same time, at most 4,096. It takes 64 bytes per
-// handle and shard. Without it, there is room for 256 handles, or for more if the filter has more than 512 KiB, see
-// [bloom.Stats]. The number that a filter was made with counts, whoever opens it.
+// handle and shard. By default, there is room for 256 handles, or for more if the filter has more than 512 KiB; see
+// Handles of [bloom.Stats]. For an existing filter, the option has no effect.
 //
-// With more handles that live and add, one whose slot was given away too often since its last call gets [ErrLost],
-// although nothing is lost. Handles that never add, and those of processes that have ended, do not count.
+// If more handles add at the same time, a handle whose slot was taken by others too often since its last call gets
+// [ErrLost], although nothing is lost. Handles that never add, and those of processes that have ended, do not count.
 func WithHandles(n int) Option {
 	return func(o *options) { o.handles = n }
 }
 
-// WithCache limits the memory of the local cache; 0 turns it off. The default is 64 MiB. A filter with more bits than
-// that, a growing one and one with a window have no cache.
+// WithCache limits the memory of the local cache; 0 disables it. The default is 64 MiB. A filter with more bits than
+// that, a growing filter, and a filter with a window have no cache.
 //
-// The cache is a copy of the bits of keys that this handle has added. A key whose bits are all in the cache is answered
-// without asking the server. After a second without a reply of the server, the next call goes there, so that losses are
+// The cache has the bits of keys that this handle has added. If all bits of a key are in the cache, a call needs no
+// round trip. After a second without a reply of the server, the next call is sent in any case, so that losses are
 // noticed.
 func WithCache(maxBytes uint64) Option {
 	return func(o *options) { o.cache = maxBytes }
 }
 
-// WithWait makes an add return only when this many replicas have confirmed it, or with [ErrReplicas] after the timeout.
-// A confirmed key survives a failover if all replicas that may be promoted have confirmed it. While fewer replicas are
-// connected, each add takes the whole timeout, which must be shorter than the client's ReadTimeout. It concerns Add,
-// AddMany and AddAll on a single server, Sentinel or Cluster.
+// WithWait lets Add, AddMany and AddAll wait until this many replicas have confirmed an add. After the timeout, they
+// return [ErrReplicas]. A confirmed key survives a failover if all replicas that may be promoted have confirmed it.
+// While fewer replicas are connected, each add takes the whole timeout, which must be shorter than the client's
+// ReadTimeout.
 func WithWait(replicas int, timeout time.Duration) Option {
 	return func(o *options) { o.replicas, o.wait = replicas, timeout }
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A block is the bits of a key in its block of 512: where it is, and a mask per word.
+// A block has the bits of a key: the number of its block of 512 bits, and a mask for each word.
 type block struct {
 	index uint64
 	masks [blockBytes / 8]uint64
@@ -21,8 +21,8 @@ func blockOf(positions []uint64) block {
 	return b
 }
 
-// appendTo appends a key as add.lua reads it: where its first word begins and its last one ends, and the masks with
-// their distance to the first word. Empty masks make up for words that are less than wanted.
+// appendTo appends a key for add.lua: where its first word begins and its last one ends, and wanted masks, each with
+// the offset of its word from the first. If the layer has fewer words per key, it adds empty masks.
 func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
 	var used [len(b.masks)]bool
 	first, last := -1, 0
@@ -49,7 +49,7 @@ func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
 	return dst
 }
 
-// appendDecimal appends a number in decimal digits, with their number before them.
+// appendDecimal appends the number of decimal digits of n in one byte, and the digits.
 func appendDecimal(dst []byte, n uint64) []byte {
 	at := len(dst)
 	dst = strconv.AppendUint(append(dst, 0), n, 10)
@@ -57,7 +57,7 @@ func appendDecimal(dst []byte, n uint64) []byte {
 	return dst
 }
 
-// blockOf returns the bits of key i in a layer. The positions of a key are known in the scheme first.
+// blockOf returns the bits of key i in a layer. b.positions has the positions for scheme first.
 func (b *batch) blockOf(i int, l layer, first bloom.Scheme) block {
 	if l.scheme == first {
 		return blockOf(b.positionsOf(i))
@@ -66,8 +66,8 @@ func (b *batch) blockOf(i int, l layer, first bloom.Scheme) block {
 	return blockOf(b.room)
 }
 
-// pack writes keys [from, to) of a batch for add.lua, in layers, newest first. It returns the most words per
-// key of any layer.
+// pack returns keys from to to-1 of a batch for add.lua, each with its bits in all layers, and the largest number of
+// words per key in a layer.
 func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
 	for _, l := range layers {
 		words = max(words, l.words)

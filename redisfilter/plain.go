@@ -10,14 +10,15 @@ import (
 // plain is the mode of a filter with one layer. The state is always 1.
 type plain struct{ plan *plan }
 
-// manyKeys is a number of keys per shard for which one deviation of room is certainly enough.
-// Near n keys, ln(rate) grows by about ln(1/p) times the relative excess, whose deviation is d = 1/sqrt(n).
-// Without room, the mean rate of all shards is p·exp((d·ln(1/p))²/2). Room for one deviation divides it by
-// exp(d·ln(1/p)), which is enough from n = ln²(1/p)/4 on: 492 for p = 2^-64.
+// manyKeys is the number of keys per shard from which room for one standard deviation certainly suffices. Near n keys,
+// ln(rate) grows by about ln(1/p) times the relative excess of keys, whose standard deviation is d = 1/sqrt(n). Without
+// room, the mean rate of all shards is p·exp((d·ln(1/p))²/2). Room for one standard deviation divides it by
+// exp(d·ln(1/p)), which suffices from n = ln²(1/p)/4 on: 492 for p = 2^-64.
 const manyKeys = 20_000
 
-// size makes a layer for the keys of a shard, which are n/shards on average, with a deviation of the square root. If
-// shards have few keys and p is small, the fullest shards decide: they get room for six deviations.
+// size returns a layer for the keys of a shard, whose number has the mean n/shards and its square root as the standard
+// deviation. If shards have few keys and p is small, the fullest shards dominate the rate, so a layer has room for six
+// standard deviations. Otherwise one suffices, see manyKeys.
 func (m plain) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 	n, mean := m.plan.perShard(), float64(m.plan.n)/float64(m.plan.shards)
 	if m.plan.shards > 1 && mean >= manyKeys {

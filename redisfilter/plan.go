@@ -12,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A plan says where the bits of a key are in each shard.
+// A plan has the parameters and the layout of a filter.
 type plan struct {
 	n      uint64
 	p      float64
@@ -21,78 +21,78 @@ type plan struct {
 	shards int
 	mode   mode
 	scheme bloom.Scheme // of the first layers
-	first  []layer      // of a new value
+	first  []layer      // the layers of a new value
 	table  uint64       // where the slots begin in a value
 	slots  uint64
-	end    uint64 // where the epoch behind the slots begins
-	limit  uint64 // of the bytes of a shard
+	end    uint64 // where the epoch after the slots begins
+	limit  uint64 // largest size of a shard in bytes
 }
 
-// A layer is a filter for a share of the keys.
+// A layer is a filter within the value of a shard.
 type layer struct {
 	scheme bloom.Scheme
-	words  int    // in which a key has bits
+	words  int    // words with bits of a key
 	at     uint64 // where its bits begin in the value
-	end    uint64 // where the epoch behind it begins
-	keys   uint64 // the most that it takes, 0 for no limit
+	end    uint64 // where the epoch after it begins
+	keys   uint64 // its room, 0 for no limit
 }
 
-// A mode is what plain, growing and windowed filters differ in. The state of a value is a number that only grows: of
-// its layers, or of its generation.
+// A mode has the methods in which plain, growing and windowed filters differ. The state of a value is the number of its
+// layers, or its latest generation. It never decreases.
 type mode interface {
-	// size returns the scheme of the first layers, how many there are, and how many keys each takes, 0 for no limit.
+	// size returns the scheme of the first layers, their number, and the room of each in keys, 0 for no limit.
 	size() (s bloom.Scheme, layers int, keys uint64, err error)
 
-	// expect returns the state that a value of this handle probably has now.
+	// expect returns the state that the value probably has now.
 	expect(k known) uint64
 
-	// adding returns the layers that an add reads, the newest first, in a value of this state. It sets the bits of new
-	// keys in the newest one. The arguments are for add.lua, from ARGV[8] on.
+	// adding returns the layers for an add to a value with this state, the newest first. The add reads all of them and
+	// sets bits in the newest. args are the arguments of add.lua from ARGV[8] on.
 	adding(k known, state uint64, stamp bool) (layers []layer, args []any, err error)
 
 	// reading returns the layers that a lookup reads, or an error for a state that no value can have.
 	reading(state uint64) ([]layer, error)
 
-	// alive reports which of the layers that a lookup has read still count, given the header. The lookup assumed the
-	// state read. Nil means all.
+	// alive returns which of the layers that a lookup has read count, given the header; nil means all. The lookup
+	// assumed the state read.
 	alive(k known, read uint64, seen seen) (alive []bool, next step)
 
-	// full says why a key found no room.
+	// full returns the error for a key that found no room.
 	full(k known, state uint64) error
 }
 
-// A seen is what a lookup reads in a header: the state, the shift of generations, and when the last add came.
+// A seen has the fields of the header that a lookup reads: the state, the shift of generations, and the time of the
+// last add.
 type seen struct{ state, shift, added uint64 }
 
-// A look is a server's answer to the question for its clock: the generation that an add would find, and when the last
-// add came.
+// A look is the result of askClock: the generation by the server's clock, and the time of the last add.
 type look struct{ now, added uint64 }
 
-// A step is what a lookup does after it has read the header.
+// A step is the next step of a lookup after it has read the header.
 type step int
 
 const (
-	judge step = iota
-	again      // look up the keys once more, in another state
-	ask        // the server for its clock
+	judge step = iota // use the answers
+	again             // look up the keys once more, with another state
+	ask               // call askClock
 )
 
-// A known is what a handle knows of a value in Redis: state is the number of layers or the latest generation that a
-// reply has shown, shift the shift of generations, time an estimate of the server's clock since 1970, and looked the
-// last answer to the question for that clock.
+// A known is the known state of a value in Redis: the largest state and shift in a reply, an estimate of the server's
+// clock since 1970, and the last result of askClock.
 type known struct {
 	state, shift uint64
 	time, age    time.Duration // of the estimate
 	looked       look
 }
 
-// length returns the bytes of a new value.
+// length returns the size of a new value in bytes.
 func (f *plan) length() uint64 { return f.end + epochBytes }
 
-// fixed reports whether the layers never change: a key that was seen stays, and lookups need no state.
+// fixed reports whether the layers never change, so that keys stay and lookups need no state.
 func (f *plan) fixed() bool { return !f.opts.growth && !f.opts.windowed }
 
-// perShard returns how many of n keys a shard holds at most: with several shards, six deviations more than the mean.
+// perShard returns the largest number of keys that a shard must hold: n for one shard, otherwise the mean and six
+// standard deviations.
 func (f *plan) perShard() uint64 {
 	if f.shards == 1 {
 		return f.n
@@ -114,7 +114,7 @@ func (f *plan) header(ttl time.Duration) header {
 	return h
 }
 
-// fingerprint is a digest of n, p and everything that decides where the bits of a key are in their layer.
+// fingerprint returns a digest of n, p and everything that determines the bits of a key in a layer.
 func (f *plan) fingerprint(h header) uint64 {
 	text := fmt.Sprintf("redisfilter %d shards=%d generations=%d ms=%d growing=%v n=%d p=%016x %s",
 		version, h.Shards, h.Generations, h.Millis, h.Growth, h.N, math.Float64bits(h.P), f.scheme.String())
@@ -122,13 +122,13 @@ func (f *plan) fingerprint(h header) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// secretText is the text in the headers of filters with a secret.
+// secretText is the text in the header of a filter with a secret.
 var secretText = func() [64]byte {
 	s, _ := bloom.NewScheme(1, 0.5, bloom.WithSecret([16]byte{1})) // cannot fail
 	return textOf(s.Hash())
 }()
 
-// check compares a header with the plan. It returns the plan of the value, which may have another number of slots.
+// check compares a header with the plan. It returns the plan for the number of slots in the header.
 func (f *plan) check(h header) (*plan, error) {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
@@ -155,9 +155,9 @@ func (f *plan) check(h header) (*plan, error) {
 }
 
 // newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the number of
-// words that have the key's bits. newScheme takes two words per key if that needs at most a quarter more memory than
-// bloom.NewScheme. Otherwise it takes four, which need at most 28 % more memory down to p = 1e-12, and a few blocks
-// more if n is small.
+// words that have bits of the key. newScheme uses two words per key if that takes at most a quarter more memory than
+// bloom.NewScheme. Otherwise it uses four, which take at most 28 % more memory for p >= 1e-12, and a few blocks more if
+// n is small.
 func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 	best, err := bloom.NewScheme(n, p, opts...)
 	if err != nil || best.Strategy() != bloom.Blocked {
@@ -187,7 +187,7 @@ func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 	return best, send.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v, want a rate for four words per key", n, p)
 }
 
-// wordsOf returns in how many words of a block a scheme has the bits of a key, as bloom.Blocked says.
+// wordsOf returns the number of words of a block that have bits of a key, z of bloom.Blocked.
 func wordsOf(s bloom.Scheme) int { return wordsPerKey(s.Params().K) }
 
 func wordsPerKey(k int) int {

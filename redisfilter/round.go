@@ -7,9 +7,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// rounds does rounds until all keys are done. A round sends 500 keys, or with several shards up to 4000. A shard that
-// has failed is not asked again; the others are. If reopen is an error, lost shards fail with it. It returns the number
-// of true answers.
+// rounds adds or looks up keys in rounds of 500 keys, or with several shards of up to 4000. It sends nothing more to a
+// shard that has failed, but continues with the others. Lost shards fail with the error reopen, if it is not nil.
+// rounds returns the number of true answers, and the fates and errors.
 func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool, reopen error) (count int, fates []fate, causes causes) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
@@ -53,11 +53,11 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 	return count, fates, causes
 }
 
-// splitKeys is how many keys split looks at before the context is asked again, some milliseconds.
+// splitKeys is the largest number of keys that split handles before rounds checks ctx, in some milliseconds.
 const splitKeys = 1 << 14
 
-// split asks the cache, beginning with keys[from], and divides the next keys that it does not know by shard, at most
-// size keys. It returns where they end.
+// split answers keys that are in the cache, from keys[from] on, and divides the others by shard, at most size keys. It
+// returns the index after the last key.
 func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, fates []fate, failed []error) (batches []*batch, end int) {
 	k, most := f.plan.scheme.Params().K, min(size, len(keys)-from)
 	byShard := make([]*batch, len(f.shards))
@@ -99,7 +99,7 @@ func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, 
 	return batches, end
 }
 
-// round adds or looks up the keys of some batches, each of another shard, at the same time.
+// round adds or looks up the keys of batches of different shards at the same time.
 func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
 	f.prepare(batches)
 	for {
@@ -120,8 +120,8 @@ func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
 	}
 }
 
-// prepare sets the incarnations of batches, or their errors. A shard that is lost does not keep the others from being
-// asked.
+// prepare sets the incarnation and the state of each batch, and the error of batches whose shard is lost. The other
+// batches continue.
 func (f *handle) prepare(batches []*batch) {
 	for _, b := range batches {
 		b.value = b.shard.value.Load()

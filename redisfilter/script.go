@@ -10,9 +10,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A script looks before it writes, and does all of its work or nothing: a process that ends at any moment leaves
-// nothing half done, and a value that has vanished or is another one is not changed. A write that can fail for want of
-// memory comes before all other writes. All filters use the same scripts, so a server holds four.
+// A script checks the value before it writes, and does all of its work or nothing. It does not change a value that is
+// missing or another one. A write that can fail for lack of memory comes before all other writes. All filters use the
+// same four scripts.
 type script struct{ source, sha string }
 
 var (
@@ -31,19 +31,19 @@ func newScript(name string) *script {
 	return &script{string(source), redis.NewScript(string(source)).Hash()}
 }
 
-// A request is a script that runs on a shard, the first of its keys.
+// A request is a call of a script on a shard, whose name is the first of keys.
 type request struct {
 	keys   []string
 	script *script
 	args   []any
-	add    bool // go-redis does not repeat it, and replicas confirm it
-	alone  bool // a node gets it after the reply to the request before
+	add    bool // see send.Call
+	alone  bool // see send.Call
 
 	cmd  *redis.Cmd
 	call *send.Call
 }
 
-// exec runs requests. A server that does not know a script gets its source.
+// exec runs requests. If a server does not have a script, exec sends the source.
 func (f *handle) exec(ctx context.Context, requests ...*request) {
 	for _, verb := range []string{"EVALSHA", "EVAL"} {
 		var calls []*send.Call
@@ -67,7 +67,7 @@ func (f *handle) exec(ctx context.Context, requests ...*request) {
 	}
 }
 
-// reply returns the reply to a request, which must be a T.
+// reply returns the reply to a request as a T, or its error.
 func reply[T any](r *request) (v T, err error) {
 	if err := r.call.Err(); err != nil {
 		return v, err
@@ -75,7 +75,7 @@ func reply[T any](r *request) (v T, err error) {
 	return send.As[T](r.cmd.Val())
 }
 
-// numberIn returns the number behind the code of an error.
+// numberIn returns the number after the code of an error reply.
 func numberIn(err error) (n uint64, ok bool) {
 	_, failed := fmt.Sscanf(send.Reply(err), send.Code(err)+" %d", &n)
 	return n, failed == nil

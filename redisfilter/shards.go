@@ -15,11 +15,10 @@ const maxShards = 4096
 // clusterSlots is the number of slots of a cluster.
 const clusterSlots = 1 << 14
 
-// shardName returns the name of shard i. The first shard has the filter's name, for any number of
-// shards, so that a process which opens the filter with another number finds a header.
-// The other names have a hash tag: i and a number that places shard i about i/shards of all slots
-// after the first one, so that the shards are spread evenly over a cluster. A filter whose name has a
-// hash tag keeps all shards in one slot.
+// shardName returns the name of shard i. The first shard always has the filter's name, so that a process which opens
+// the filter with another number of shards finds a header. The other names have a hash tag: i and a number for which
+// the cluster slot of shard i is about i/shards of all slots after that of the first. So the shards are spread evenly
+// over a cluster. If the filter's name has a hash tag, all shards are in its slot.
 //
 // The function is frozen.
 func shardName(name string, i, shards int) string {
@@ -29,7 +28,7 @@ func shardName(name string, i, shards int) string {
 	case send.HashTag(name) != "":
 		return fmt.Sprintf("%s:{%d}", name, i)
 	}
-	// Finding one of 16384 slots by trial takes long, so no place is more exact than 1/64.
+	// By trial, an exact slot of 16384 would take long, so the precision is 1/64 of the slots.
 	width := clusterSlots / (2 * min(shards, 64))
 	place := clusterSlot(name) + clusterSlots*i/shards
 	for try := 0; ; try++ {
@@ -40,7 +39,7 @@ func shardName(name string, i, shards int) string {
 	}
 }
 
-// clusterSlot returns the slot of a text without braces: its CRC16 in the variant XMODEM.
+// clusterSlot returns the slot of a text without braces, by its CRC-16/XMODEM.
 func clusterSlot(text string) int {
 	crc := uint16(0)
 	for i := range len(text) {
@@ -53,7 +52,8 @@ func clusterSlot(text string) int {
 	return int(crc) % clusterSlots
 }
 
-// checkName refuses a name from which no second key in the same slot can be made.
+// checkName refuses an empty name, and one with braces but no hash tag, because no second key in the same slot could be
+// made from it.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -64,8 +64,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// shardOf chooses the shard of a key from its positions. They depend on the whole digest, under the
-// secret if there is one, so that strangers cannot fill one shard. The function is frozen.
+// shardOf returns the shard of a key, from its positions. These depend on the whole digest, and so on the secret if
+// there is one: then an attacker cannot fill one shard. The function is frozen.
 func shardOf(positions []uint64, shards int) int {
 	if shards == 1 {
 		return 0

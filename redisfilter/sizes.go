@@ -12,21 +12,21 @@ const (
 	// maxValue is the longest string in Redis, in bytes.
 	maxValue = 512 << 20
 
-	// shardBytes is the largest shard unless WithShards says otherwise. A command on a whole value of this size takes
-	// the server some 10 ms, in which it answers no client.
+	// shardBytes is the largest shard by default. A command on a whole value of this size takes about 10 ms, in which
+	// the server answers no client.
 	shardBytes = 30 << 20
 
-	// A new value has a slot for each 2 KiB of its first layers, within limits, or as many as WithHandles asks for. To
-	// claim one, the server looks at all of them, which takes up to 1 ms.
+	// A new value has a slot for each 2 KiB of its first layers, from leastSlots to mostSlots, or as many as
+	// WithHandles sets, up to maxSlots. A claim makes the server read all of them, in up to 1 ms.
 	leastSlots, mostSlots, maxSlots = 256, 2048, 4096
 
-	// A growing filter has one shard per growingBytes of its first layers up to growingShards, and then one per
-	// growingMost. To open a layer, the server moves the value to new memory, which takes 0.6 ms per MiB: 5 ms for the
-	// 8 MiB that no shard exceeds while the filter has at most 256 MiB, if n is at most 60 times too small.
+	// A growing filter has one shard per growingBytes of its first layers, up to growingShards, or one per growingMost
+	// if that is more. To add a layer, the server moves the value to new memory, in 0.6 ms per MiB. With 32 shards and
+	// at most 256 MiB in all, that is 5 ms for a shard of 8 MiB.
 	growingBytes, growingShards, growingMost = 64 << 10, 32, 2 << 20
 )
 
-// shardsFor returns the number of shards for values of so many bytes together.
+// shardsFor returns the number of shards for a filter of whole bytes.
 func (o *options) shardsFor(whole uint64) int {
 	count := func(each uint64) uint64 { return (whole + each - 1) / each }
 	switch {
@@ -48,7 +48,7 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	}
 	f := &plan{n: n, p: p, opts: o, shards: 1}
 	f.mode = f.newMode()
-	// Schemes of several shards may be larger together than one filter can be.
+	// The scheme for one shard may be larger than the limit of one filter; the limits are checked below.
 	f.bloom = append([]bloom.Option{bloom.WithStrategy(bloom.Blocked)}, o.bloom...)
 	f.bloom = append(f.bloom, bloom.WithMaxBytes(math.MaxInt64))
 	limit := bloom.MaxBytes(o.bloom...)
@@ -69,7 +69,7 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	return f, nil
 }
 
-// size computes the first layers and where the slots are.
+// size computes the first layers and the offset of the slots.
 func (f *plan) size() error {
 	s, layers, keys, err := f.mode.size()
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *plan) size() error {
 	return nil
 }
 
-// newMode returns the mode that the options want, for this plan.
+// newMode returns the mode for the options.
 func (f *plan) newMode() mode {
 	switch {
 	case f.opts.growth:
@@ -106,7 +106,7 @@ func (f *plan) newMode() mode {
 	return plain{f}
 }
 
-// setSlots sets how many slots there are, and so where they and the first layers end.
+// setSlots sets the number of slots, and the offset of the epoch after them.
 func (f *plan) setSlots(slots uint64) {
 	f.slots, f.end = slots, f.table+slots*slotBytes
 	for i := range f.first {
@@ -114,7 +114,7 @@ func (f *plan) setSlots(slots uint64) {
 	}
 }
 
-// withSlots returns a plan with another number of slots, which a value may have been made with.
+// withSlots returns the plan for a value with another number of slots.
 func (f *plan) withSlots(slots uint64) *plan {
 	if slots == f.slots {
 		return f

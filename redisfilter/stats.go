@@ -9,19 +9,19 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Stats returns the state of all shards together, for package prombloom among others. N is the number of keys that the
-// filter is for: in all layers that it has now, or with a window, in all generations that are remembered. SizeBytes is
-// the length of the values in Redis, Handles how many handles can add at the same time, see [WithHandles]. The other
-// numbers describe the bits of these layers or generations.
+// Stats describes all shards together. N is the number of keys that the filter has room for: in all present layers, or
+// with a window, in all generations that are remembered. SizeBytes is the length of the values in Redis. Handles is the
+// number of handles that can add at the same time, see [WithHandles]. The other numbers describe the bits of these
+// layers or generations.
 //
-// The server counts the bits, about 0.2 ms per MiB in commands of a millisecond. It returns the
-// errors of [Filter.Contains].
+// The server counts the bits, in about 0.2 ms per MiB and commands of a millisecond. Stats returns the errors of
+// [Filter.Contains].
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	h := f.handle()
 	stats := h.plan.stats()
 	for _, s := range h.shards {
 		var shard bloom.Stats
-		var right float64 // the rate of right answers
+		var right float64 // probability of a right answer for an absent key
 		err := h.steadily(ctx, s, func(b *batch) error {
 			shard, right = bloom.Stats{SizeBytes: b.layers[len(b.layers)-1].end + epochBytes}, 1
 			for i, l := range b.layers {
@@ -64,17 +64,17 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	return stats, nil
 }
 
-// stats returns the fields of Stats that need no reply of the server.
+// stats returns the fields of Stats that do not depend on the value.
 func (f *plan) stats() bloom.Stats {
 	s := f.scheme
 	return bloom.Stats{Params: bloom.Params{P: f.p, K: s.Params().K}, Strategy: s.Strategy().Name(), Hash: s.Hash().Name()}
 }
 
-// sum returns a+b, or the largest number, which stands for a full layer.
+// sum returns a+b, at most math.MaxUint64, which stands for a full layer.
 func sum(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
-// steadily looks at a shard before and after do, which reads the value in pieces. It calls do again if a generation has
-// ended or a layer was opened meanwhile.
+// steadily calls do, which reads the value of a shard in pieces. It calls do again if a generation has ended or a layer
+// was added meanwhile.
 func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) error {
 	const tries = 5
 	for range tries {
@@ -97,7 +97,7 @@ func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) 
 	return fmt.Errorf("it changed during each of %d attempts to read it", tries)
 }
 
-// look looks up no keys.
+// look reads only the header of a shard. It returns the batch with the layers that count, or an error.
 func (f *handle) look(ctx context.Context, s *shard) *batch {
 	b := &batch{shard: s, k: f.plan.scheme.Params().K, again: true}
 	for f.prepare([]*batch{b}); b.err == nil && b.again; {

@@ -9,17 +9,16 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// chunkBytes is the piece of a filter that one command transfers: round trips do not matter, and
-// the server is free again after some tenths of a millisecond.
+// chunkBytes is the number of bytes that one command transfers. It is large enough for the time of round trips not to
+// matter, and takes the server less than a millisecond.
 const chunkBytes = 256 << 10
 
-// Merge adds the contents of a local filter to the filter in Redis, as Union does in the process: for a
-// bulk load, or to bring a filter back that [Filter.Local] has read. Keys that others add at the same
-// time stay.
+// Merge adds the contents of a local filter to the filter in Redis, as Union does in the process. It is for a bulk
+// load, or to restore a filter that [Filter.Local] has read. Keys that others add at the same time stay.
 //
-// After an error, a part may have been merged; merging again does no harm. The error wraps
-// bloom.ErrIncompatible if the local filter has another layout, or if f grows or has a window; [ErrLost]
-// if the filter is gone or was made anew by another process.
+// After an error, a part may have been merged; call Merge again. The error wraps bloom.ErrIncompatible if the local
+// filter has another layout, or if f grows or has a window. It wraps [ErrLost] if the filter is gone or was made again
+// by another process.
 func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	h := f.handle()
 	switch {
@@ -44,8 +43,8 @@ func (f *Filter) Merge(ctx context.Context, local *Local) error {
 	return nil
 }
 
-// Local returns a copy of the filter in this process. All keys that were added before Local began are in it. It returns
-// the errors of [Filter.Merge].
+// Local returns a copy of the filter in this process. It has all keys that were added before the call. It returns the
+// errors of [Filter.Merge].
 func (f *Filter) Local(ctx context.Context) (*Local, error) {
 	h := f.handle()
 	if !h.plan.fixed() {
@@ -69,15 +68,14 @@ func incompatible(text string, args ...any) error {
 	return &send.Error{Err: send.Errorf(bloom.ErrIncompatible, text, args...)}
 }
 
-// A piece is a part of a local filter. A batch with a piece has one index, which stands for the piece.
+// A piece is a part of a local filter. A batch with a piece has one index, for the piece.
 type piece struct {
 	bits      []byte
-	at        uint64    // where they begin in the value
-	temporary [2]string // names of strings that the script makes and removes
+	at        uint64    // their offset in the value
+	temporary [2]string // names for strings that the script makes and removes
 }
 
-// merge adds a local filter to a shard. Each piece is sent as an add, so that the handle notices
-// a lost piece.
+// merge adds a local filter to a shard. It sends each piece as an add, so that the handle notices a lost piece.
 func (f *handle) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
 	b := &batch{shard: s}
 	if f.prepare([]*batch{b}); b.err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// windowed is the mode of a filter that forgets. Its layers are a ring of generations+1 equal places: generation x has
-// place x mod (generations+1). The add that finds by the server's clock that a generation has ended clears the place of
-// the next one. The state is the latest generation.
+// windowed is the mode of a filter that forgets keys. Its layers are generations+1 equal places: generation x has place
+// x mod (generations+1). The first add of a new generation, by the server's clock, clears its place. The state is the
+// latest generation.
 type windowed struct {
 	plan   *plan
 	millis int64 // of a generation
 }
 
 func (m windowed) size() (s bloom.Scheme, layers int, keys uint64, err error) {
-	// All generations of the window and one more may be read.
+	// A lookup may read all generations of the window and one more.
 	layers, keys = m.plan.opts.generations+1, m.plan.perShard()
 	if s, err = newScheme(keys, m.plan.p/float64(layers), m.plan.bloom); err != nil {
 		err = fmt.Errorf("%w, in each of %d generations of a filter for n = %d keys at p = %v", err, layers, m.plan.n, m.plan.p)
@@ -50,12 +50,12 @@ func (m windowed) reading(state uint64) ([]layer, error) {
 	return m.plan.first, nil
 }
 
-// alive judges by the header's state, which adds write by the server's clock.
+// alive uses the header's state, which adds set by the server's clock.
 //
-//  1. Without an add, a generation ends without a trace in the value.
-//  2. The handle's estimate of the server's clock never decides that a generation has ended: a step of the clock or a
-//     failover may have made it wrong. If the estimate says so, or is old, the handle asks the server.
-//  3. The answer counts until the next add, which the time of the last add in the header shows.
+//  1. Without an add, the value does not show that a generation has ended.
+//  2. The handle's estimate of the server's clock may be wrong, after a step of the clock or a failover. If by the
+//     estimate a generation has ended, or if the estimate is old, the handle asks the server.
+//  3. The server's answer holds until the next add, which changes the time of the last add in the header.
 //
 // So a lookup finds each key that an add at that time would have found.
 func (m windowed) alive(k known, _ uint64, seen seen) ([]bool, step) {
@@ -74,7 +74,7 @@ func (m windowed) alive(k known, _ uint64, seen seen) ([]bool, step) {
 	return alive, judge
 }
 
-// full says how many keys the generation has, and when the next one begins.
+// full returns an error with the number of keys of the generation, and the time when the next one begins.
 func (m windowed) full(k known, state uint64) error {
 	keys := fmt.Sprintf("n = %d keys", m.plan.n)
 	if m.plan.shards > 1 {

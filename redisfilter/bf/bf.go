@@ -1,4 +1,4 @@
-// Package bf uses filters of the RedisBloom module, which Redis must have loaded, by its commands BF.*.
+// Package bf uses filters of the RedisBloom module through its commands BF.*. The server must have the module.
 //
 //	// Joins the filter, or makes it: BF.RESERVE coupons 0.001 100000.
 //	f, err := bf.Open(ctx, client, "coupons", redisbloom.Plan{N: 100_000, P: 0.001, Expansion: 2})
@@ -8,15 +8,14 @@
 //	added, err := f.Add(ctx, code)                // as BF.ADD
 //	local, err := bf.Pull(ctx, client, "coupons") // a copy in this process, for lookups without a round trip
 //
-// It avoids three faults of the plain commands. A client that repeats BF.ADD after a lost reply gets
-// "seen", although no process got "new". BF.ADD makes a missing filter with the module's defaults.
-// BF.EXISTS answers 0 for a missing filter. Errors wrap the errors of package redisfilter.
+// It avoids three faults of the plain commands. A client that repeats BF.ADD after a lost reply gets 0 for a key that
+// is new to all processes. BF.ADD makes a missing filter with the module's defaults. BF.EXISTS returns 0 if the filter
+// is missing. Errors wrap the errors of package redisfilter.
 //
-// Two keys with equal digests of 64 bits are one key to the module, and strangers can construct such keys. A
-// filter that was deleted and made anew is noticed only if it has fewer keys than a reply to this handle has
-// shown.
+// The module's digests have 64 bits, and anyone can make keys that collide. A filter that was deleted and made again is
+// noticed only if it has fewer keys than a reply to this handle has shown.
 //
-// [docs/formats.md] says how to move from the module to package redisfilter.
+// [docs/formats.md] shows how to move from the module to package redisfilter.
 //
 // [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md#moving-from-redisbloom
 package bf
@@ -47,15 +46,15 @@ import (
 type Filter struct {
 	sender *send.Sender
 	name   string
-	most   atomic.Int64 // keys that a reply has shown
+	most   atomic.Int64 // the largest number of keys in a reply
 }
 
-// highestRate is the rate above which the module of Redis 8 makes a filter for this one.
+// highestRate is the largest rate of the module of Redis 8, which it uses instead of a larger P.
 const highestRate = 0.25
 
-// Open makes the filter of this name by BF.RESERVE, or joins it if it is there. If it was made by another
-// plan, the error wraps redisfilter.ErrMismatch. A plan without an Expansion is a filter that returns
-// bloom.ErrFull after N keys. From Redis 8 on, the module makes filters for a P of at most 0.25.
+// Open makes the filter of this name by BF.RESERVE, or joins it if it exists. If it was made with another plan, the
+// error wraps redisfilter.ErrMismatch. With an Expansion of 0, adds return bloom.ErrFull after N keys. Since Redis 8,
+// the module makes filters for a P of at most 0.25.
 func Open(ctx context.Context, client redis.UniversalClient, name string, plan redisbloom.Plan) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
@@ -84,14 +83,15 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 	return f, nil
 }
 
-// Add adds a key, see redisfilter.Filter.Add: one winner, sent at most once.
+// Add adds a key, see redisfilter.Filter.Add. At most one call gets true for a key. An add without a reply is not sent
+// again: the error wraps redisfilter.ErrUnknown.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	n, err := f.AddMany(ctx, [][]byte{key}, nil)
 	return n == 1, err
 }
 
-// AddMany adds keys, see redisfilter.Filter.AddMany. It never makes a filter: the error wraps
-// redisfilter.ErrLost if that is gone.
+// AddMany adds keys, see redisfilter.Filter.AddMany. If the filter is gone, it does not make one: the error wraps
+// redisfilter.ErrLost.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
 	return batch.Run(ctx, f.sender, f.name, true, keys, added, f.command)
 }
@@ -108,8 +108,8 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 	return batch.Run(ctx, f.sender, f.name, false, keys, found, f.command)
 }
 
-// command sends BF.INFO behind a command: BF.MEXISTS answers 0 for a filter that is gone, and the number of
-// keys shows whether it was made anew.
+// command sends BF.INFO after BF.INSERT or BF.MEXISTS, which returns zeros for a missing filter. The number of keys
+// shows whether the filter was made again.
 func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers []bool) error {
 	args := []any{"BF.MEXISTS", f.name}
 	if add {
@@ -145,7 +145,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	return f.read(cmd.Val(), answers)
 }
 
-// read reads an answer per key: 0 or 1, in RESP3 a boolean, or an error for that key alone.
+// read reads one answer per key: 0 or 1, a boolean in RESP3, or an error for this key.
 func (f *Filter) read(reply any, answers []bool) error {
 	elements, _ := reply.([]any)
 	var failed redisfilter.AddError
@@ -161,7 +161,7 @@ func (f *Filter) read(reply any, answers []bool) error {
 			answers[i] = e
 		default:
 			failed.Err = explain(f.name, fmt.Errorf("%v", e))
-			if errors.Is(failed.Err, bloom.ErrFull) && i == len(elements)-1 { // the module leaves out the other keys
+			if errors.Is(failed.Err, bloom.ErrFull) && i == len(elements)-1 { // the module does not add the other keys
 				failed.NotAdded = batch.Indices(i, len(answers))
 				return &failed
 			}
@@ -174,7 +174,7 @@ func (f *Filter) read(reply any, answers []bool) error {
 	return &failed
 }
 
-// explain names the key in an error, and adds what the user can do.
+// explain returns err with the name of the filter and the remedy.
 func explain(name string, err error) error {
 	switch reply := send.Reply(err); {
 	case strings.HasPrefix(reply, "ERR unknown command"):
@@ -189,12 +189,12 @@ func explain(name string, err error) error {
 	return send.Explain(name, err)
 }
 
-// Pull reads a filter of the module into this process, by BF.SCANDUMP: one round trip for each layer or 16 MiB, and two
-// more. It takes the options of redisbloom.FromDump. Keys that are added during the call may be missing. The error
-// wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the key holds something else. Pull
-// also returns the errors of redisbloom.FromDump: bloom.ErrCorrupt may mean that a layer was added during the call, and
-// bloom.ErrIncompatible that a layer has a k above 255, as filters with an Expansion of 1 have from about 245 layers
-// on.
+// Pull reads a filter of the module into this process, by BF.SCANDUMP. It takes one round trip for each layer or 16
+// MiB, and two more. Keys that are added during the call may be missing. Pull takes the option of redisbloom.FromDump.
+// The error wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the name holds something
+// else. Pull also returns the errors of redisbloom.FromDump: bloom.ErrCorrupt may mean that a layer was added during
+// the call, and bloom.ErrIncompatible that a layer has a k above 255, as in filters with an Expansion of 1 and more
+// than about 245 layers.
 func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*redisbloom.Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
@@ -220,8 +220,8 @@ func scan(ctx context.Context, sender *send.Sender, name string, iterator int64)
 	return next, []byte(text), errors.Join(err1, err2)
 }
 
-// Push makes the filter of this name from a local one, by BF.LOADCHUNK. Keys must not be added to local
-// during the call. The upload has a temporary name, and a TTL of ten minutes.
+// Push makes the filter of this name from a local one, by BF.LOADCHUNK. Keys must not be added to local during the
+// call. Until it is complete, the filter has a temporary name and a TTL of ten minutes.
 //
 // The error wraps redisfilter.ErrMismatch if the name is in use; nothing is changed then. After any other error, such
 // as the end of ctx, the server may have made the filter.
@@ -232,7 +232,7 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 	}
 	temporary := send.NextTo(name, ":push:"+rand.Text())
 	defer func() {
-		if err != nil { // also if ctx has ended; if this fails, it expires
+		if err != nil { // also if ctx has ended; if UNLINK fails, the upload expires
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			send.Do[int64](ctx, sender, temporary, "UNLINK", temporary)
@@ -251,7 +251,7 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 	rename := redis.NewCmd(ctx, "RENAMENX", temporary, name)
 	err = transaction(ctx, client, func(pipe redis.Pipeliner) {
 		pipe.Persist(ctx, temporary)
-		pipe.Process(ctx, send.Once{Cmder: rename}) // a second one would not find the temporary name
+		pipe.Process(ctx, send.Once{Cmder: rename}) // if repeated, it would fail because the temporary name is gone
 	})
 	if err == nil && rename.Val() != int64(1) {
 		err = send.Errorf(redisfilter.ErrMismatch, "it is in use: choose another name, or delete it")
@@ -259,8 +259,8 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 	return explain(name, err)
 }
 
-// transaction sends commands of which the server executes all or, if it refuses one or the connection ends before the
-// last, none. It ends with ctx. The server may execute the commands later.
+// transaction sends commands. The server executes all of them, or none if it refuses one or the connection ends before
+// the last. transaction returns when ctx ends; the server may execute the commands later.
 func transaction(ctx context.Context, client redis.UniversalClient, queue func(pipe redis.Pipeliner)) error {
 	var cmds []redis.Cmder
 	var err error
@@ -282,7 +282,7 @@ func transaction(ctx context.Context, client redis.UniversalClient, queue func(p
 	return err
 }
 
-// String describes the filter in a line for a log. It asks no server.
+// String describes the filter in a line for a log, without a round trip.
 func (f *Filter) String() string {
 	if f.sender == nil {
 		return "bf.Filter(zero)"

@@ -1,7 +1,7 @@
-// Package bitmap shares Bloom filters that are plain Redis bitmaps, as other services and libraries
-// keep them: no header, and the bit at position i is the bit that SETBIT numbers i.
+// Package bitmap uses Bloom filters in plain Redis bitmaps, which other services and libraries share. A bitmap has no
+// header, and position i is bit i of SETBIT.
 //
-//	layout, err := bitmap.GoZero(1 << 20) // of the service that made the bitmap
+//	layout, err := bitmap.GoZero(1 << 20) // the layout of the service that made the bitmap
 //	if err != nil {
 //		return err
 //	}
@@ -11,11 +11,11 @@
 //	}
 //	added, err := f.Add(ctx, order)
 //
-// The example of [Positions] has the layout of another library, written by hand.
+// The example of [Positions] implements the layout of another library.
 //
-// A redisfilter.Filter is better for all other purposes. Redis does not know the size of a bitmap's filter or
-// the bits of a key: a process with other parameters gets no error and misses the keys of others. A missing
-// bitmap is an empty filter. Errors wrap the errors of package redisfilter.
+// For all other purposes, use a redisfilter.Filter. A bitmap does not show m, k or the hash: a process with other
+// parameters gets no error, and does not find the keys of others. A missing bitmap is an empty filter. Errors wrap the
+// errors of package redisfilter.
 package bitmap
 
 import (
@@ -38,8 +38,8 @@ import (
 // maxBits is the length of the longest string in Redis.
 const maxBits = 1 << 32
 
-// Positions says where the bits of a key are. It appends the same number of positions below 2^32 for
-// every key. A bloom.Scheme has the method.
+// Positions computes the positions of a key. AppendPositions must append the same number of positions below 2^32 for
+// every key. A bloom.Scheme has this method.
 type Positions interface {
 	AppendPositions(dst []uint64, key []byte) []uint64
 }
@@ -60,13 +60,13 @@ type Filter struct {
 //
 //	bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz32))
 //
-// Guava has two strategies. The class BloomFilterHelper of many tutorials has the positions of guava.Mitz32, Guava's
-// own filters since release 16 those of guava.Mitz64. With the wrong one, no key is found, and there is no error: look
-// up some keys that the bitmap has, as the example does.
+// Guava has two strategies. The class BloomFilterHelper of many tutorials has the positions of guava.Mitz32. Guava's
+// own filters since release 17 have those of guava.Mitz64. With the wrong strategy there is no error, but keys are not
+// found: look up some known keys first, as the example does.
 //
-// An add that finds the bitmap without a TTL gives it ttl, unless ttl is 0. If renew is set, each add renews the TTL,
-// also one of known keys, as an EXPIRE after each batch of SETBIT does. This takes a script, which sets the bits and
-// the TTL in one step. The error wraps bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
+// If ttl is not 0, an add sets it as the TTL of a bitmap that has none. With renew, each add sets the TTL, even if its
+// keys are present. Adds with a TTL run a script, which sets the bits and the TTL in one step. The error wraps
+// bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
 func Open(client redis.UniversalClient, key string, positions Positions, ttl time.Duration, renew bool) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	switch s, isScheme := positions.(bloom.Scheme); {
@@ -89,7 +89,8 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 	return &Filter{sender: sender, key: key, positions: positions, k: k, ttl: ttl, renew: renew}, nil
 }
 
-// Add adds a key, see redisfilter.Filter.Add: one winner, sent at most once.
+// Add adds a key, see redisfilter.Filter.Add. At most one call gets true for a key. An add without a reply is not sent
+// again: the error wraps redisfilter.ErrUnknown.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	n, err := f.AddMany(ctx, [][]byte{key}, nil)
 	return n == 1, err
@@ -111,8 +112,8 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 	return batch.Run(ctx, f.sender, f.key, false, keys, found, f.command)
 }
 
-// command looks up keys by a BITFIELD_RO with all bits of the keys, and adds them by a BITFIELD, or by the script if
-// there is a TTL.
+// command looks up keys by one BITFIELD_RO for all their bits. It adds keys by one BITFIELD, or by the script if there
+// is a TTL.
 func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers []bool) error {
 	positions := make([]uint64, 0, len(keys)*f.k)
 	for i, key := range keys {
@@ -122,7 +123,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 		}
 	}
 	var bits []bool
-	var failed, err error // failed: the TTL
+	var failed, err error // failed is the error of PEXPIRE
 	var call *send.Call
 	if add && f.ttl > 0 {
 		bits, failed, call, err = f.addWithTTL(ctx, positions)
@@ -145,7 +146,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	return nil
 }
 
-// bitfield looks up bits, or sets them. It returns which were set before.
+// bitfield looks up bits, or sets them. It returns their old values.
 func (f *Filter) bitfield(ctx context.Context, set bool, positions []uint64) ([]bool, *send.Call, error) {
 	args := make([]any, 2, 2+4*len(positions))
 	args[0], args[1] = "BITFIELD_RO", f.key
@@ -181,7 +182,7 @@ var (
 	sha    = redis.NewScript(source).Hash()
 )
 
-// addWithTTL sets bits by the script. It returns which were set before, and the error of PEXPIRE.
+// addWithTTL sets bits by the script. It returns their old values, and the error of PEXPIRE.
 func (f *Filter) addWithTTL(ctx context.Context, positions []uint64) (bits []bool, failed error, call *send.Call, err error) {
 	args := append(make([]any, 0, 6+len(positions)), "EVALSHA", sha, 1, f.key, f.ttl.Milliseconds(), f.renew)
 	for _, pos := range positions {
@@ -214,7 +215,8 @@ func (f *Filter) addWithTTL(ctx context.Context, positions []uint64) (bits []boo
 	return bits, failed, call, nil
 }
 
-// Stats counts the set bits. N and P come from the scheme, M from the scheme or the value.
+// Stats describes the filter. The server counts the bits. N and P are those of the scheme, M that of the scheme or the
+// length of the value.
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	length, err := send.Do[int64](ctx, f.sender.Must(), f.key, "STRLEN", f.key)
 	if err != nil {
@@ -237,7 +239,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	return stats, nil
 }
 
-// String describes the filter in a line for a log. It asks no server.
+// String describes the filter in a line for a log, without a round trip.
 func (f *Filter) String() string {
 	if f.sender == nil {
 		return "bitmap.Filter(zero)"

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// A Thread runs concurrently with others. Kind is its name in messages. Run returns the results that Check depends on,
-// as a number; 0 if there are none.
+// A Thread runs concurrently with others. Threads of one Kind are interchangeable. Run returns the results that Check
+// depends on, as a number; 0 if there are none.
 type Thread struct {
 	Kind string
 	Run  func() uint64

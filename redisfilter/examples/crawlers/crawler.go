@@ -15,20 +15,20 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter"
 )
 
-// A crawler is what each machine runs, with a handle of its own.
+// A crawler is the part that runs on each machine, with its own handle.
 type crawler struct {
 	seen *redisfilter.Filter
 
 	mu     sync.Mutex
 	won    []string // the links that this crawler was the first to add
-	next   []string // those of them that are to be fetched
-	unsure []string // pages that another crawler may be told to fetch, too
+	next   []string // won links that are to be fetched
+	unsure []string // pages that another crawler may also fetch
 }
 
-// newCrawler makes or joins the filter of the URLs that were seen. All crawlers name the same parameters, or get an
-// error. A false positive is a page that is never fetched, hence the small p. With one replica, an add is answered when
-// the replica has it, so that a failover does not forget it. A filter of this size would be one key; six shards are on
-// all nodes.
+// newCrawler makes or joins the filter of the URLs that were seen. All crawlers must pass the same parameters. A false
+// positive is a page that is never fetched, hence the small p. With replicas, an add returns when they have confirmed
+// it, so that a failover does not lose it. By default, a filter of this size has one shard; six are spread over all
+// nodes.
 func newCrawler(ctx context.Context, client redis.UniversalClient, filter string, replicas int) (*crawler, error) {
 	seen, err := redisfilter.Open(ctx, client, filter, 100_000, 1e-6,
 		redisfilter.WithShards(6), redisfilter.WithWait(replicas, time.Second))
@@ -53,13 +53,13 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range failed.Unknown {
-		// The reply was lost, and no crawler knows whether this link was new. Skipping it might lose it;
-		// fetching it might fetch it twice.
+		// The reply was lost, and no crawler knows whether this link was new. If it is skipped, it may
+		// never be fetched; if it is fetched, it may be fetched twice.
 		added[i] = true
 		c.unsure = append(c.unsure, links[i])
 	}
 	for _, i := range failed.Unconfirmed {
-		// The replica does not have it. If the node fails now, it is forgotten.
+		// Too few replicas have it. If the node fails now, it is lost.
 		if added[i] {
 			c.unsure = append(c.unsure, links[i])
 		}
@@ -71,8 +71,7 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 		}
 	}
 	if errors.Is(err, redisfilter.ErrLost) {
-		// A shard is older than what it had confirmed to this crawler. Any of these links may be
-		// forgotten.
+		// A shard lost links that this crawler has added. It is not known which.
 		c.unsure = append(c.unsure, c.won...)
 	}
 	if len(failed.NotAdded)+len(failed.Refused) > 0 {
@@ -81,7 +80,8 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 	return nil
 }
 
-// finish notices a loss after the last add. A loss shows in the next call for the shard; Stats makes one for each.
+// finish detects a loss after the last add: a loss is noticed by the next call for the shard, and Stats makes one for
+// each.
 func (c *crawler) finish(ctx context.Context) error {
 	_, err := c.seen.Stats(ctx)
 	if errors.Is(err, redisfilter.ErrLost) {

@@ -1,16 +1,16 @@
-// Crawlers is several crawlers that share one filter in a Redis Cluster and divide the work:
+// Crawlers runs several crawlers that share one filter in a Redis Cluster and divide the work:
 //
 //	count, err := seen.AddAll(ctx, links, added)
 //
-// tells each crawler which links of a page no crawler has seen before, and tells
-// it only to that crawler. crawler.go has what each machine would run, also about errors.
+// sets added for the links that no crawler has added before, for one crawler only. crawler.go has the part for each
+// machine, with the handling of errors.
 //
-// The program starts a small site and the crawlers, and gives each crawler pages to fetch. In the end it counts how
-// often each page was fetched. It must be once, or a crawler has reported that it may not be, also if nodes fail and
-// cluster slots move during the crawl, as in the program's test.
+// The program starts a small site and the crawlers, and gives each crawler pages to fetch. At the end it counts how
+// often each page was fetched. Each must have been fetched exactly once, or a crawler must have reported that it may
+// not have been. This holds even if nodes fail and cluster slots move during the crawl, as in the program's test.
 //
 // It needs a Redis server or a cluster. The exit status is 1 if a page was not fetched exactly once and no crawler has
-// reported it, or if something failed.
+// reported it, and after other failures.
 package main
 
 import (
@@ -42,12 +42,12 @@ func main() {
 	}
 }
 
-// crawl starts everything, gives the pages of a level to the crawlers until there are no new ones, and counts. It
-// deletes the filter of that name in the end.
+// crawl starts the site and the crawlers, gives them the pages of one level after the other, and counts the fetches. At
+// the end it deletes the filter.
 func crawl(ctx context.Context, addrs, filter string, replicas int, out io.Writer) error {
 	const pages = 5000
 	const goroutines = 8                        // of each crawler
-	ctx, cancel := context.WithCancelCause(ctx) // any failure ends all
+	ctx, cancel := context.WithCancelCause(ctx) // a failure ends all crawlers
 	defer cancel(nil)
 	site := startSite(pages)
 	defer site.server.Close()
@@ -65,7 +65,7 @@ func crawl(ctx context.Context, addrs, filter string, replicas int, out io.Write
 	if _, err := seen.Add(ctx, []byte(site.url(0))); err != nil {
 		return err
 	}
-	// The pages to fetch are in memory: no failure of Redis concerns them.
+	// The pages to fetch are in memory, so a failure of Redis does not lose them.
 	for level := []string{site.url(0)}; len(level) > 0; {
 		var all sync.WaitGroup
 		slots := make(chan struct{}, len(crawlers)*goroutines)

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A site has a number of pages, each with links to many others, and counts how often
-// each was fetched.
+// A site has pages with links to others, and counts how often each page was fetched.
 type site struct {
 	server  *httptest.Server
 	fetched []atomic.Int32
@@ -34,7 +33,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.fetched[i].Add(1)
-	time.Sleep(5 * time.Millisecond) // as long as a page takes
+	time.Sleep(5 * time.Millisecond) // like a real page
 	for link := 1; link <= 22; link++ {
 		to := 2*i + link
 		if link > 2 {
@@ -46,8 +45,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// count returns how many pages were fetched once, how many were not, but are reported, and how
-// many were not and are not.
+// count returns the number of pages that were fetched once, and of the other pages the numbers of those that were
+// reported and those that were not.
 func (s *site) count(unsure map[string]bool) (once, reported, silent int) {
 	for i := range s.fetched {
 		switch {

@@ -26,11 +26,11 @@ func Unanswered(c *send.Call, n int, err error) error {
 	return &redisfilter.AddError{Unknown: Indices(0, n), Err: err}
 }
 
-// A command adds or looks up keys. Its error may be a redisfilter.AddError; any other says that no key was added.
+// A command adds or looks up keys. If its error is not a redisfilter.AddError, no key was added.
 type command func(ctx context.Context, add bool, keys [][]byte, answers []bool) error
 
-// Run calls do for every 500 keys until a command fails, and counts the true answers. If keys are added,
-// the error is a redisfilter.AddError. Run panics for the nil Sender of a zero Filter.
+// Run calls do for every 500 keys until an error, and counts the true answers. If add is true, the error is a
+// redisfilter.AddError. Run panics for the nil Sender of a zero Filter.
 func Run(ctx context.Context, sender *send.Sender, key string, add bool, keys [][]byte, answers []bool, do command) (count int, err error) {
 	sender.Must()
 	answers = send.Answers(len(keys), answers)

@@ -1,4 +1,4 @@
-// Package child runs functions of a test in processes of their own, which the test can kill.
+// Package child runs functions of a test in other processes, which the test can kill.
 package child
 
 import (
@@ -15,8 +15,7 @@ import (
 
 const variable = "BLOOM_TEST_CHILD"
 
-// Main is what TestMain calls. In a process that Start has started, it runs one of the functions
-// instead of the tests. Such a process ends when the test has ended.
+// Main is for TestMain. In a process that Start has started, it runs one of the functions instead of the tests.
 func Main(m *testing.M, functions map[string]func(args []string) error) {
 	name := os.Getenv(variable)
 	if name == "" {
@@ -29,7 +28,7 @@ func Main(m *testing.M, functions map[string]func(args []string) error) {
 	os.Exit(0)
 }
 
-// EndWithTest ends this process when the test that has started it ends.
+// EndWithTest ends this process when the process that has started it ends.
 func EndWithTest() {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -56,7 +55,7 @@ func Start(t *testing.T, name string, args ...string) *Process {
 	t.Helper()
 	p := &Process{Cmd: Command(os.Args[0], name, args...)}
 	p.Stderr = &p.err
-	_, err := p.StdinPipe() // which ends with this process
+	_, err := p.StdinPipe() // for EndWithTest
 	require.NoError(t, err)
 	out, err := p.StdoutPipe()
 	require.NoError(t, err)
@@ -77,11 +76,11 @@ func (p *Process) Finish(t *testing.T) {
 	}
 }
 
-// Line returns the child's next line; ok is false if there is no whole one.
+// Line returns the child's next line; ok is false if its output ends before.
 func (p *Process) Line() (line string, ok bool) {
 	line, err := p.out.ReadString('\n')
 	return strings.TrimSuffix(line, "\n"), err == nil
 }
 
-// Errors returns what the child, which has ended, has written to its standard error.
+// Errors returns the child's standard error. The child must have ended.
 func (p *Process) Errors() string { return p.err.String() }

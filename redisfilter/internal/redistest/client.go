@@ -15,8 +15,8 @@ func Connect(t testing.TB, o *redis.Options) *redis.Client {
 	return c
 }
 
-// Unanswered returns a client of a proxy in front of the server at o.Addr, which it changes. The client has a
-// connection. Each command that comes then has no reply.
+// Unanswered returns a client that has a connection but gets no reply to any command. It sets o.Addr to a proxy in
+// front of the server.
 func Unanswered(t testing.TB, o *redis.Options) *redis.Client {
 	t.Helper()
 	p := StartProxy(t, o.Addr)

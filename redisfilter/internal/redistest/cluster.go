@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Cluster is a Redis Cluster of one test's own.
+// A Cluster is a Redis Cluster for one test.
 type Cluster struct {
 	Nodes []*Server // the masters, then a replica of each
 	t     testing.TB
@@ -23,7 +23,7 @@ const slotCount = 16384
 
 var bg = context.Background()
 
-// StartCluster starts a cluster of masters, with a replica of each if replicas is set, and waits until it is whole.
+// StartCluster starts a cluster of masters, with a replica of each if replicas is true, and waits until it is complete.
 func StartCluster(t testing.TB, masters int, replicas bool) *Cluster {
 	t.Helper()
 	c, count := &Cluster{t: t}, masters
@@ -36,7 +36,7 @@ func StartCluster(t testing.TB, masters int, replicas bool) *Cluster {
 			"--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"))
 	}
 	for i, n := range c.Nodes {
-		// Nodes with one epoch have to agree which of them gets another.
+		// Nodes with equal epochs would first have to resolve the conflict.
 		require.NoError(t, n.Client.Do(bg, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err())
 		if i < masters {
 			require.NoError(t, n.Client.ClusterAddSlotsRange(bg, i*slotCount/masters, (i+1)*slotCount/masters-1).Err())
@@ -48,7 +48,7 @@ func StartCluster(t testing.TB, masters int, replicas bool) *Cluster {
 	all := fmt.Sprintf("cluster_known_nodes:%d", count)
 	c.await("all nodes know each other", all)
 	for i, n := range c.Nodes[masters:] {
-		// Refused until the node has heard that the other one is a master.
+		// Fails until the node knows that the other one is a master.
 		Eventually(t, "a replica knows its master", func() error { return n.Client.ClusterReplicate(bg, c.Nodes[i].id()).Err() })
 	}
 	c.await("the cluster is whole", all, "cluster_state:ok", fmt.Sprintf("cluster_size:%d", masters))
@@ -58,7 +58,7 @@ func StartCluster(t testing.TB, masters int, replicas bool) *Cluster {
 	return c
 }
 
-// await waits until CLUSTER INFO of all nodes has these lines.
+// await waits until CLUSTER INFO of all nodes has the given lines.
 func (c *Cluster) await(what string, lines ...string) {
 	for _, n := range c.Nodes {
 		Eventually(c.t, what, func() error {
@@ -68,7 +68,7 @@ func (c *Cluster) await(what string, lines ...string) {
 	}
 }
 
-// lacks returns an error if INFO has not all of these lines.
+// lacks returns an error if info lacks one of the lines.
 func lacks(info string, lines ...string) error {
 	have := strings.Split(info, "\r\n")
 	for _, line := range lines {
@@ -79,7 +79,7 @@ func lacks(info string, lines ...string) error {
 	return nil
 }
 
-// Follows waits until the server is a replica that has what its primary has.
+// Follows waits until the server is a replica that has synchronised with its primary.
 func (s *Server) Follows(t testing.TB) {
 	t.Helper()
 	Eventually(t, "the replica follows", func() error {
@@ -105,7 +105,7 @@ func (c *Cluster) Client() *redis.ClusterClient {
 	return client
 }
 
-// living returns the nodes that live.
+// living returns the nodes that run.
 func (c *Cluster) living() (nodes []*Server) {
 	for _, n := range c.Nodes {
 		select {
@@ -117,8 +117,9 @@ func (c *Cluster) living() (nodes []*Server) {
 	return nodes
 }
 
-// masters returns the nodes that live and have slots, as one of them says; of all slots, or of one unless that is -1.
-// Unlike CLUSTER SHARDS, which Redis 6.2 does not have, CLUSTER SLOTS lists no master that a replica has replaced.
+// masters returns the running masters according to node says: of the given slot, or of all slots if slot is -1. It uses
+// CLUSTER SLOTS, which lists no master that a replica has replaced. CLUSTER SHARDS does, and Redis 6.2 does not have
+// it.
 func (c *Cluster) masters(says *Server, slot int64) (masters []*Server, err error) {
 	//lint:ignore SA1019 Redis 6.2 has no CLUSTER SHARDS
 	slots, err := says.Client.ClusterSlots(bg).Result()
@@ -133,14 +134,14 @@ func (c *Cluster) masters(says *Server, slot int64) (masters []*Server, err erro
 	return masters, err
 }
 
-// Masters returns the masters, as one of the nodes says.
+// Masters returns the running masters according to the first running node.
 func (c *Cluster) Masters() []*Server {
 	masters, err := c.masters(c.living()[0], -1)
 	require.NoError(c.t, err)
 	return masters
 }
 
-// Master returns the node that has a key's slot. It is an error if the masters do not agree on one that lives.
+// Master returns the master of a key's slot. It returns an error if the masters do not agree on a running one.
 func (c *Cluster) Master(key string) (master *Server, err error) {
 	for _, n := range c.living() {
 		slot, err := n.Client.ClusterKeySlot(bg, key).Result()
@@ -162,7 +163,7 @@ func (c *Cluster) Master(key string) (master *Server, err error) {
 	return master, nil
 }
 
-// Move moves the slot of a key, with all that is in it, to another master.
+// Move moves the slot of a key, with all keys in it, to another master.
 func (c *Cluster) Move(key string, to *Server) {
 	c.t.Helper()
 	Eventually(c.t, "a slot moves", func() error { return c.move(key, to) })
@@ -176,8 +177,8 @@ func (c *Cluster) Move(key string, to *Server) {
 }
 
 func (c *Cluster) move(key string, to *Server) error {
-	// A node that has not heard of the latest epoch would take the slot without a later one, and
-	// give it back when it hears of that.
+	// A node that does not know the latest epoch would take the slot with an older epoch, and lose it
+	// when it learns the latest one.
 	epochs := map[string]bool{}
 	for _, n := range c.living() {
 		_, rest, _ := strings.Cut(n.Client.ClusterInfo(bg).Val(), "cluster_current_epoch:")
@@ -205,6 +206,6 @@ func (c *Cluster) move(key string, to *Server) error {
 	if err != nil {
 		return err
 	}
-	// In this order: the slot must have a node at any time. The others hear of it from these.
+	// In this order, so that the slot always has a node. The other nodes learn it from these two.
 	return errors.Join(set(to, "NODE", to.id()), set(from, "NODE", to.id()))
 }

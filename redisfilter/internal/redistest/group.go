@@ -2,10 +2,10 @@ package redistest
 
 import "sync"
 
-// A Group is a sync.WaitGroup with the method Go, which that type has from Go 1.25 on.
+// A Group is a sync.WaitGroup with the method Go, which sync has since Go 1.25.
 type Group struct{ sync.WaitGroup }
 
-// Go calls f in a new goroutine, for which Wait waits.
+// Go calls f in a new goroutine. Wait waits for it.
 func (g *Group) Go(f func()) {
 	g.Add(1)
 	go func() {

@@ -10,16 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Proxy stands between a client and a server on loopback, and does to the
-// connection what networks do.
+// A Proxy is between a client and a server on loopback, and simulates failures of a network.
 type Proxy struct {
 	Addr   string
 	target string
 
-	CutEvery atomic.Int64 // close the connection instead of every CutEvery-th reply; 0: never
+	CutEvery atomic.Int64 // closes the connection instead of passing every CutEvery-th reply; 0 means never
 	replies  atomic.Int64
 
-	Silent sync.RWMutex // held for writing: nothing passes, nothing is closed
+	Silent sync.RWMutex // while it is locked, nothing passes and nothing is closed
 }
 
 func StartProxy(t testing.TB, target string) *Proxy {
@@ -51,14 +50,14 @@ func (p *Proxy) pass(client net.Conn) {
 		defer server.Close()
 		p.copy(server, client, func() bool { return false })
 	}()
-	// The replies to short commands come in one piece each.
+	// The reply to a short command comes in one piece.
 	p.copy(client, server, func() bool {
 		every := p.CutEvery.Load()
 		return every > 0 && p.replies.Add(1)%every == 0
 	})
 }
 
-// copy copies pieces until either side ends or cut says so.
+// copy copies pieces until either side ends or cut returns true.
 func (p *Proxy) copy(to io.Writer, from io.Reader, cut func() bool) {
 	b := make([]byte, 64<<10)
 	for {

@@ -1,4 +1,4 @@
-// Package redistest starts Redis servers for tests, and disturbs the connections to them.
+// Package redistest starts Redis servers for tests, and proxies that disturb connections to them.
 package redistest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Server is a redis-server of one test's own, on a free loopback port.
+// A Server is a redis-server for one test, on a free loopback port.
 type Server struct {
 	Port   int
 	Addr   string
@@ -48,8 +48,8 @@ func Program(t testing.TB, name string) string {
 // ports has the ports that FreePort has returned.
 var ports sync.Map
 
-// FreePort returns a port that no process listens on, and that no other call has returned. It is below the ports that
-// the system gives to outgoing connections, and so is the port of the cluster bus, 10,000 above it.
+// FreePort returns a port on which no process listens, and which no other call has returned. It and the port of the
+// cluster bus, 10,000 above, are below the ports that the system uses for outgoing connections.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
@@ -69,8 +69,8 @@ func FreePort(t testing.TB) int {
 	return 0
 }
 
-// Start starts a server without persistence, unless args say otherwise, and
-// ends it with the test.
+// Start starts a server, by default without persistence, and ends it with the test. args are further arguments of
+// redis-server.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	s := &Server{Port: FreePort(t), Dir: t.TempDir(), Args: args}
@@ -81,8 +81,8 @@ func Start(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// shardID is the name of a shard in a node's file. Valkey 8.0 may write one for a replica that is not its master's, and
-// then refuses the file. Without it, the node learns the names from the others.
+// shardID matches the name of a shard in nodes.conf. Valkey 8.0 may write different names for a replica and its master,
+// and then refuses the file. Without the names, a node learns them from the others.
 var shardID = regexp.MustCompile(`,shard-id=[0-9a-f]{40}`)
 
 // Start starts the server, for the first time or again, and waits until it answers.
@@ -114,10 +114,11 @@ func (s *Server) Run(t testing.TB, path string, args ...string) {
 	})
 }
 
-// start starts a program that is killed when this one ends, also by kill -9. The channel is closed when it has ended.
+// start starts a program that is killed when this process ends, even by kill -9. The channel is closed when the program
+// has ended.
 func start(t testing.TB, path string, args ...string) (*os.Process, chan struct{}) {
 	t.Helper()
-	// Before it becomes the program, the shell starts a process that kills it.
+	// Before the shell becomes the program, it starts a process that will kill it.
 	const script = `exec 3<&0; (cat <&3; kill -9 $$) & exec "$0" "$@" 3<&-`
 	cmd := exec.Command("sh", append([]string{"-c", script, path}, args...)...)
 	_, err := cmd.StdinPipe()
@@ -134,7 +135,7 @@ func (s *Server) Kill() {
 	<-s.exited
 }
 
-// Hang stops the server, which keeps its connections and answers nobody.
+// Hang stops the server: it keeps its connections but does not answer.
 func (s *Server) Hang(t testing.TB) {
 	t.Helper()
 	require.NoError(t, exec.Command("kill", "-STOP", strconv.Itoa(s.process.Pid)).Run())
@@ -155,7 +156,7 @@ func Eventually(t testing.TB, what string, ok func() error) {
 // KeyOf returns the i-th of a sequence of different keys.
 func KeyOf(i int) []byte { return fmt.Appendf(nil, "https://example.com/articles/%d", i) }
 
-// KeysOf returns the keys from ... to-1 of the sequence.
+// KeysOf returns keys from to to-1 of the sequence of KeyOf.
 func KeysOf(from, to int) [][]byte {
 	keys := make([][]byte, 0, to-from)
 	for i := from; i < to; i++ {
@@ -164,7 +165,7 @@ func KeysOf(from, to int) [][]byte {
 	return keys
 }
 
-// Count returns how many answers are true.
+// Count returns the number of true answers.
 func Count(answers []bool) int {
 	n := 0
 	for _, yes := range answers {
@@ -175,7 +176,7 @@ func Count(answers []bool) int {
 	return n
 }
 
-// Each calls AddMany or ContainsMany of a filter, and returns an answer for each key.
+// Each calls many, an AddMany or ContainsMany, and returns the answer for each key.
 func Each(ctx context.Context, many func(context.Context, [][]byte, []bool) (int, error), keys [][]byte) ([]bool, error) {
 	answers := make([]bool, len(keys))
 	n, err := many(ctx, keys, answers)

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// StartTLS starts a server that also listens for TLS. It returns that address, and what a client needs to trust the
-// server.
+// StartTLS starts a server that also listens for TLS. It returns the address for TLS, and a client's configuration that
+// trusts the server.
 func StartTLS(t testing.TB, args ...string) (s *Server, addr string, config *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -45,20 +45,20 @@ func StartTLS(t testing.TB, args ...string) (s *Server, addr string, config *tls
 	return s, fmt.Sprintf("127.0.0.1:%d", port), &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 }
 
-// An HAProxy is the proxy of this name in front of a server.
+// An HAProxy is a running haproxy in front of a server.
 type HAProxy struct {
 	Addr   string
 	socket string
 }
 
-// StartHAProxy starts an HAProxy that closes connections without traffic after a time.
+// StartHAProxy starts a haproxy that closes connections without traffic after idle.
 func StartHAProxy(t testing.TB, target string, idle time.Duration) *HAProxy {
 	t.Helper()
 	path := "/usr/sbin/haproxy" // Debian's, which is not in the PATH of every user
 	if _, err := os.Stat(path); err != nil {
 		path = Program(t, "haproxy")
 	}
-	dir, err := os.MkdirTemp("", "haproxy") // the name of a test may have a comma, which has a meaning in a path there
+	dir, err := os.MkdirTemp("", "haproxy") // t.TempDir may have a comma, a special character in haproxy's paths
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	p := &HAProxy{fmt.Sprintf("127.0.0.1:%d", FreePort(t)), filepath.Join(dir, "s")}
@@ -88,7 +88,7 @@ backend back
 	return p
 }
 
-// SetServer takes the server out of service, or back.
+// SetServer puts the server into service, or takes it out.
 func (p *HAProxy) SetServer(t testing.TB, ready bool) {
 	t.Helper()
 	c, err := net.Dial("unix", p.socket)

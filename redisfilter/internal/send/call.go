@@ -12,27 +12,27 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Once is a command that the client neither repeats nor answers from a cache. This module repeats commands itself: a
-// client repeats all commands of a pipeline, also those that have replies, and an add that was executed before would
-// find its own bits and answer "seen" for a key that no caller was told is new.
+// Once is a command that the client neither repeats nor answers from a cache. This module repeats commands itself,
+// because a client repeats all commands of a pipeline, even those with replies. An add that is executed twice would
+// find its own bits: no caller would get true for the key.
 type Once struct{ redis.Cmder }
 
-// NoRetry tells the client.
+// NoRetry tells the client not to repeat the command.
 func (Once) NoRetry() bool { return true }
 
 // A Call is one command on one key.
 type Call struct {
 	Key string
 	Cmd redis.Cmder
-	Add bool // Send does not repeat it, and replicas confirm it
+	Add bool // if true, Send does not repeat it, and replicas confirm it
 
-	Alone bool // a node gets it after the reply to the call before
+	Alone bool // send it after the reply to the node's previous call
 
-	state     atomic.Int32           // of an add: unwritten, written or withdrawn
-	abandoned error                  // the end of ctx; the command may still be running
-	done      atomic.Bool            // it has a reply or an error
+	state     atomic.Int32           // unwritten, written or withdrawn; for adds
+	abandoned error                  // the error if ctx ended before a reply; the command may still be running
+	done      atomic.Bool            // the command has a reply or an error
 	node      atomic.Pointer[string] // the address of the node, once it is known
-	before    atomic.Pointer[error]  // why the command is sent again
+	before    atomic.Pointer[error]  // why the command was sent again
 	unnamed   bool                   // the client's error does not name the node
 	waited    *redis.IntCmd          // the reply to WAIT
 }
@@ -50,12 +50,12 @@ func (c *Call) command() redis.Cmder {
 // The states of an add.
 const (
 	unwritten = iota
-	written   // a part of it may have been sent
+	written   // at least a part may have been sent
 	withdrawn // it will not be sent
 )
 
-// A verb is the name of a command that adds. Clients encode it when they write the command to a connection that is
-// ready, and at no other time: not to choose a node, and not when a hook prints the command.
+// A verb is the name of a command that adds. A client encodes it only when it writes the command to an open connection:
+// not when it chooses a node, and not when a hook prints the command.
 type verb struct {
 	name string
 	call *Call
@@ -65,7 +65,7 @@ func (v verb) String() string { return v.name }
 
 var errWithdrawn = errors.New("the call has ended before the command was sent")
 
-// MarshalBinary encodes the name. Its error keeps a command from being sent if its call has ended.
+// MarshalBinary encodes the name. It returns an error if the call has ended, so that the command is not sent.
 func (v verb) MarshalBinary() ([]byte, error) {
 	if !v.call.state.CompareAndSwap(unwritten, written) && v.call.state.Load() == withdrawn {
 		return nil, errWithdrawn
@@ -73,19 +73,19 @@ func (v verb) MarshalBinary() ([]byte, error) {
 	return []byte(v.name), nil
 }
 
-// where returns the address of the call's node, as far as it is known.
+// where returns the address of the call's node, if known, for errors.
 func (c *Call) where() string {
 	switch addr := c.node.Load(); {
 	case addr == nil || *addr == "":
 		return "the server"
-	case *addr == "FailoverClient": // what go-redis has for an address then
+	case *addr == "FailoverClient": // go-redis's address with Sentinel
 		return "the primary that Sentinel knows"
 	default:
 		return *addr
 	}
 }
 
-// stopped is the error of a call whose context has ended before the reply.
+// stopped returns the error of a call whose context has ended before the reply.
 func (c *Call) stopped(ctx context.Context) error {
 	if before := c.before.Load(); before != nil {
 		return fmt.Errorf("stopped waiting for %s: %w, after %w", c.where(), ctx.Err(), *before)
@@ -93,7 +93,7 @@ func (c *Call) stopped(ctx context.Context) error {
 	return fmt.Errorf("stopped waiting for %s: %w", c.where(), ctx.Err())
 }
 
-// Err returns the error of a call. The reply may be read only if Err returns nil.
+// Err returns the error of a call. Read the reply only if Err returns nil.
 func (c *Call) Err() error {
 	if c.abandoned != nil {
 		return c.abandoned
@@ -110,14 +110,14 @@ func (c *Call) Err() error {
 	}
 }
 
-// NotExecuted reports whether it is certain that the server does not execute an add that failed: it was never written
-// to a connection, or the server refused it.
+// NotExecuted reports whether the server certainly does not execute a failed add: it was never written to a connection,
+// or the server refused it.
 func (c *Call) NotExecuted() bool {
 	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err())
 }
 
-// keepReply removes the error of an add that has a reply: when a pipeline breaks, go-redis 9.21 gives its error to all
-// commands.
+// keepReply removes the error of an add that has a reply: when a connection breaks, go-redis 9.21 sets the error of all
+// commands of a pipeline.
 func (c *Call) keepReply() {
 	if cmd, ok := c.Cmd.(*redis.Cmd); ok && c.Add && cmd.Val() != nil && Reply(cmd.Err()) == "" {
 		cmd.SetErr(nil)

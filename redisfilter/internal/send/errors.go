@@ -13,7 +13,7 @@ import (
 
 const prefix = "redisfilter: "
 
-// The errors of package redisfilter, which documents them.
+// The sentinel errors that package redisfilter documents.
 var (
 	ErrMismatch = errors.New(prefix + "not this filter")
 	ErrLost     = errors.New(prefix + "filter lost")
@@ -21,11 +21,11 @@ var (
 	ErrReplicas = errors.New(prefix + "too few replicas confirmed")
 )
 
-// An Error is what the packages of this module return. The name of package redisfilter stands once before its text,
-// also if it wraps another Error. Within the packages, errors name neither that nor the key.
+// An Error is an error of an exported function of this module. Its text begins with "redisfilter: ", once even if it
+// wraps another Error. Errors within the packages have neither this prefix nor the key.
 type Error struct {
-	Key  string // in Redis, or ""
-	Hint string // what the user can do, or ""
+	Key  string // key in Redis, or ""
+	Hint string // the remedy, or ""
 	Err  error
 }
 
@@ -42,20 +42,20 @@ func (e *Error) Error() string {
 	return prefix + text
 }
 
-// Errorf returns an error of a kind.
+// Errorf returns an error that wraps kind, with its text before the formatted text.
 func Errorf(kind error, text string, args ...any) error {
 	return fmt.Errorf("%w: "+text, slices.Insert(args, 0, any(kind))...)
 }
 
-// WithKind returns an error of another kind with the text of err.
+// WithKind returns an error that wraps kind, with the text of err in place of err itself.
 func WithKind(kind, err error) error { return fmt.Errorf("%w: %s", kind, Text(err)) }
 
-// Text returns the text of an error without the name of its package.
+// Text returns the text of an error without the prefix of its package.
 func Text(err error) string {
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), prefix), "bloom: ")
 }
 
-// Reply returns the text of an error reply, of the server or of a proxy in front of it, or "".
+// Reply returns the text if err is an error reply of the server or of a proxy in front of it, otherwise "".
 func Reply(err error) string {
 	if reply := redis.Error(nil); errors.As(err, &reply) && !errors.Is(err, redis.Nil) {
 		return reply.Error()
@@ -63,22 +63,22 @@ func Reply(err error) string {
 	return ""
 }
 
-// before are the codes of error replies that a server gives before it executes a command. A script
-// of this module gives one of its own before it writes.
+// before lists the codes of error replies that a server returns before it executes a command, and those that a script
+// of this module returns before it writes.
 var before = []string{"ASK", "BUSY", "CLUSTERDOWN", "CROSSSLOT", "EXECABORT", "LOADING", "MASTERDOWN", "MISCONF", "MOVED",
 	"NOAUTH", "NOPERM", "NOREPLICAS", "NOSCRIPT", "OOM", "READONLY", "TRYAGAIN", "WRONGPASS", "WRONGTYPE",
 	Gone, Taken, Older, More}
 
 // The codes of the scripts.
 const (
-	Gone  = "BLOOMGONE"  // the value is missing, another one, or cut short
-	Taken = "BLOOMTAKEN" // the record has another tag
+	Gone  = "BLOOMGONE"  // the value is missing, replaced or truncated
+	Taken = "BLOOMTAKEN" // the record has the tag of another handle
 	Older = "BLOOMOLDER" // nothing shows that the value has every confirmed add
-	More  = "BLOOMMORE"  // the filter has more layers than the handle knows
-	Late  = "BLOOMLATE"  // the server has executed the add before
+	More  = "BLOOMMORE"  // the value has more layers, or a later generation, than the command assumes
+	Late  = "BLOOMLATE"  // the server has already executed the add
 )
 
-// inScript is how Redis 6.2 reports an error within a script.
+// inScript matches an error of a script in Redis 6.2.
 var inScript = regexp.MustCompile(`@user_script: ?\d+: -?([A-Z]+) `)
 
 // Code returns the code of an error reply, or "".
@@ -87,7 +87,7 @@ func Code(err error) string {
 	if found := inScript.FindStringSubmatch(reply); found != nil {
 		return found[1]
 	}
-	// The user may not execute one of the script's commands: Redis 6.2 and 7.0, and later ones.
+	// The user has no permission for a command of the script: in Redis 6.2 and 7.0, and in later versions.
 	if strings.Contains(reply, "The user executing the script") || strings.HasPrefix(reply, "ERR ACL failure in script") {
 		return "NOPERM"
 	}
@@ -95,8 +95,8 @@ func Code(err error) string {
 	return code
 }
 
-// Refused reports whether err proves that the server refused the command before it executed it. An error reply that a
-// proxy may have made is no proof.
+// Refused reports whether err proves that the server did not execute the command. An error reply that may come from a
+// proxy is no proof.
 func Refused(err error) bool {
 	if slices.Contains(before, Code(err)) {
 		return true
@@ -104,25 +104,26 @@ func Refused(err error) bool {
 	return strings.HasPrefix(Reply(err), "ERR unknown command") || strings.HasPrefix(Reply(err), "ERR max number of clients")
 }
 
-// raised is what a server adds to the error of a command in a script, from Redis 7.0 on and before.
+// raised matches the text that a server adds to an error within a script: since Redis 7.0, and before.
 var raised = regexp.MustCompile(`script: [0-9a-f]{40}|call to f_[0-9a-f]{40}`)
 
-// Raised reports whether err is the error of a script, which no proxy can have made.
+// Raised reports whether err is an error within a script, which cannot come from a proxy.
 func Raised(err error) bool { return raised.MatchString(Reply(err)) }
 
-// momentary reports whether a server or a cluster refuses commands for a moment.
+// momentary reports whether err is a refusal that usually lasts only a moment.
 func momentary(err error) bool {
 	return slices.Contains([]string{"CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN"}, Code(err)) ||
 		strings.HasPrefix(Reply(err), "ERR max number of clients")
 }
 
-// Final reports whether err says that the command would fail again, whatever the server and its replicas do.
+// Final reports whether the command would fail again until somebody changes the parameters, the client or the
+// permissions.
 func Final(err error) bool {
 	return errors.Is(err, ErrMismatch) || errors.Is(err, bloom.ErrFull) || errors.Is(err, redis.ErrClosed) ||
 		slices.Contains([]string{"WRONGTYPE", "NOPERM", "NOAUTH", "WRONGPASS"}, Code(err)) || strings.HasPrefix(Reply(err), "ERR unknown command")
 }
 
-// As returns a reply, which must be a T.
+// As returns a reply as a T, or an error if it is not a T.
 func As[T any](reply any) (T, error) {
 	v, ok := reply.(T)
 	if !ok {
@@ -137,7 +138,7 @@ const (
 	ClusterCommands = "ASKING and CLUSTER|SLOTS"
 )
 
-// hints say what to do about an error reply, by its code.
+// hints has remedies for error replies, by code.
 var hints = map[string]string{
 	"OOM":         "the server is at maxmemory: raise it, or give the filter a server of its own",
 	"READONLY":    "the server is a replica: connect to the primary, through Sentinel or Cluster if it moves",
@@ -152,10 +153,10 @@ var hints = map[string]string{
 	"TRYAGAIN": "the key's cluster slot is being moved: try again when it has moved",
 }
 
-// trailer is what a server adds to the error of a command in a script.
+// trailer matches the end of an error within a script.
 var trailer = regexp.MustCompile(` script: [0-9a-f]{40}, on @user_script:\d+\.$`)
 
-// A plain is an error reply without the trailer and without a traceback.
+// A plain is an error reply whose text has neither the trailer nor a traceback.
 type plain struct{ error }
 
 func (p plain) Error() string {
@@ -164,7 +165,7 @@ func (p plain) Error() string {
 }
 func (p plain) Unwrap() error { return p.error }
 
-// Explain names the key in an error that does not name one, and adds what the user can do.
+// Explain adds the key and the remedy to an error that has no key.
 func Explain(key string, err error) error {
 	if e, ok := err.(*Error); err == nil || ok && e.Key != "" {
 		return err

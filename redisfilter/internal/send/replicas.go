@@ -9,16 +9,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// addAndWait executes one call and has replicas confirm it. WAIT concerns what its own connection
-// has written, so both commands go to one node in one pipeline.
+// addAndWait sends one call and WAIT, by which replicas confirm it. WAIT is for the writes of its own connection, so
+// both commands are sent to one node in one pipeline.
 //
-// A node that is not the right one refuses the command without executing it. Sending the command to
-// the node that the refusal names does not repeat an add.
+// A wrong node refuses the command without executing it. So it is safe to send it again to the node that the refusal
+// names.
 func (s *Sender) addAndWait(ctx context.Context, c *Call) {
 	c.waited = redis.NewIntCmd(ctx, "WAIT", s.Replicas, s.Timeout.Milliseconds())
 	const tries = 6
-	var to string // the node that the last refusal names
-	var ask bool  // for this command only
+	var to string // the node in the last refusal
+	var ask bool  // the refusal was ASK
 	for try := range tries {
 		if try > 0 && !ask {
 			time.Sleep(10 * time.Millisecond << try)
@@ -44,8 +44,8 @@ func (s *Sender) addAndWait(ctx context.Context, c *Call) {
 	}
 }
 
-// Confirmed returns an error that wraps ErrReplicas if too few replicas have confirmed a call
-// that was executed. The reply of the call is valid.
+// Confirmed returns an error that wraps ErrReplicas if too few replicas have confirmed an executed call. The reply to
+// the call is valid in any case.
 func (s *Sender) Confirmed(c *Call) error {
 	if c.waited == nil {
 		return nil
@@ -84,8 +84,8 @@ func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, err
 	return found, err
 }
 
-// redirected reports whether err says that the key is at another node: for this command only, or
-// for good, which makes the cluster client look for the slots.
+// redirected reports whether err redirects to another node: for this command only (ask), or permanently. Then the
+// cluster client reloads the slots.
 func (s *Sender) redirected(ctx context.Context, err error) (moved bool, addr string, ask bool) {
 	c, ok := s.Client.(*redis.ClusterClient)
 	fields := strings.Fields(Reply(err))

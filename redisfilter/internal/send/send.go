@@ -1,10 +1,10 @@
-// Package send sends the commands of all filters in Redis.
+// Package send sends the commands of this module to Redis.
 //
-//   - Every command goes to a server, and the client repeats none, see [Once]. Send repeats those that do not add. The
-//     packages know whether an add may have reached the server.
+//   - The client does not repeat commands, see [Once]. Send repeats those that do not add. [Call.NotExecuted] reports
+//     whether an add may have reached the server.
 //   - A call ends with its context, and a node that hangs delays only its own keys, see [Sender.Send].
-//   - Replicas confirm an add, see [Sender.Confirmed].
-//   - An error names the key and the remedy, see [Explain].
+//   - Replicas confirm adds, see [Sender.Confirmed].
+//   - Errors name the key and the remedy, see [Explain].
 package send
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// BatchKeys is the largest number of keys in one command. Redis executes nothing else during a
-// command, about 1 ms for this many keys.
+// BatchKeys is the number of keys per command. For so many keys, a command takes about 1 ms, in which Redis executes
+// nothing else.
 const BatchKeys = 500
 
-// Answers returns room for one answer per key: the caller's, cleared, or a new slice if that is nil.
+// Answers returns answers, cleared, or a new slice if answers is nil. It panics if answers has another length.
 func Answers(keys int, answers []bool) []bool {
 	if answers == nil {
 		return make([]bool, keys)
@@ -40,12 +40,12 @@ func Answers(keys int, answers []bool) []bool {
 // A Sender sends commands with a client. It is safe for concurrent use.
 type Sender struct {
 	Client   redis.UniversalClient
-	Replicas int           // replicas that confirm each add, 0 for none
-	Timeout  time.Duration // the time that they have
+	Replicas int           // number of replicas that must confirm an add, or 0
+	Timeout  time.Duration // of the confirmation
 	Counts   Counters
 }
 
-// Counters counts what a filter does. Package redisfilter documents the fields.
+// Counters has the counters of a handle. Metrics of package redisfilter documents them.
 type Counters struct{ RoundTrips, Keys, CacheHits, Lost, Unknown atomic.Uint64 }
 
 // Must returns s. It panics for the nil Sender of a zero Filter.
@@ -56,8 +56,7 @@ func (s *Sender) Must() *Sender {
 	return s
 }
 
-// New checks a client and returns a sender. The error wraps bloom.ErrInvalid for a client that
-// cannot keep the promises of a filter.
+// New returns a sender. The error wraps bloom.ErrInvalid for an unsuitable client.
 func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
 	if replicas < 0 || replicas > 0 && timeout < time.Millisecond {
 		return nil, Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
@@ -86,7 +85,8 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Se
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
 
-// find notes the address of a call's node and returns it, or "". A cluster client may have to ask for the slots first.
+// find stores and returns the address of a call's node, "" if unknown. A cluster client may first have to load the
+// slots.
 func (s *Sender) find(ctx context.Context, c *Call) (addr string) {
 	switch client := s.Client.(type) {
 	case *redis.Client:
@@ -100,9 +100,8 @@ func (s *Sender) find(ctx context.Context, c *Call) (addr string) {
 	return addr
 }
 
-// Send sends calls and waits until each has a reply or an error, but no longer than ctx allows.
-// Calls for one key are executed in their order. Each node has a pipeline of its own, so that a
-// node that hangs does not delay the others.
+// Send sends calls and waits until each has a reply or an error, or until ctx ends. Calls for one key are executed in
+// order. Each node gets its own pipeline, so that a node that hangs does not delay the others.
 func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 	if err := ctx.Err(); err != nil {
 		for _, c := range calls {
@@ -118,7 +117,7 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 		s.all(ctx, calls)
 		return
 	}
-	// Clients end a call by their own time limits, some also at the deadline of ctx, and none when it is cancelled.
+	// Clients end a call after their own timeouts, some also at the deadline of ctx, but none when ctx is cancelled.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -136,7 +135,7 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 	}
 }
 
-// over reports whether ctx has ended. A client may notice its deadline a moment before.
+// over reports whether ctx has ended. A client may notice the deadline a moment before ctx does.
 func over(ctx context.Context) bool {
 	if deadline, limited := ctx.Deadline(); limited && !time.Now().Before(deadline) {
 		<-ctx.Done()
@@ -144,7 +143,7 @@ func over(ctx context.Context) bool {
 	return ctx.Err() != nil
 }
 
-// all sends the calls of each node at the same time.
+// all sends calls to all nodes at the same time.
 func (s *Sender) all(ctx context.Context, calls []*Call) {
 	run := func(group []*Call) {
 		s.run(ctx, group)
@@ -165,7 +164,7 @@ func (s *Sender) all(ctx context.Context, calls []*Call) {
 	others.Wait()
 }
 
-// groups divides calls by node. Adds that replicas confirm are divided by key.
+// groups divides calls by node, or by key if replicas confirm adds.
 func (s *Sender) groups(ctx context.Context, calls []*Call) [][]*Call {
 	wait := s.Replicas > 0 && calls[0].Add
 	var groups [][]*Call
@@ -186,8 +185,8 @@ func (s *Sender) groups(ctx context.Context, calls []*Call) [][]*Call {
 	return groups
 }
 
-// run sends the calls of one node, or of one key if replicas confirm them. Unless one of them adds, it repeats those
-// from the first on that is to be sent again, so that calls for one key keep their order.
+// run sends the calls of a group. If none of them adds, it repeats the calls from the first one that must be sent
+// again, so that calls for one key keep their order.
 func (s *Sender) run(ctx context.Context, calls []*Call) {
 	adds := slices.ContainsFunc(calls, func(c *Call) bool { return c.Add })
 	for p := NewPatience(); ; p.Sleep(ctx) {
@@ -204,7 +203,7 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 	}
 }
 
-// once sends the calls of one node.
+// once sends the calls of a group once.
 func (s *Sender) once(ctx context.Context, calls []*Call) {
 	switch {
 	case s.Replicas > 0 && calls[0].Add:
@@ -234,9 +233,9 @@ func (s *Sender) once(ctx context.Context, calls []*Call) {
 	}
 }
 
-// failed notes whether an error that is no reply names the node. A cluster client looks for the nodes again then: a
-// replica may have taken over. For pipelines and for commands that must not be repeated, the client looks by itself
-// only every ten seconds.
+// failed sets call.unnamed if the error is not a reply and does not name the node. After an error that is not a reply,
+// it lets a cluster client reload the slots, because a replica may have been promoted. For pipelines and for commands
+// that must not be repeated, the client itself reloads them only every ten seconds.
 func (s *Sender) failed(ctx context.Context, call *Call) {
 	err, named := call.Cmd.Err(), (*net.OpError)(nil)
 	lost := err != nil && !errors.Is(err, redis.Nil) && Reply(err) == ""
@@ -246,7 +245,7 @@ func (s *Sender) failed(ctx context.Context, call *Call) {
 	}
 }
 
-// Do sends one command that may be repeated, and returns its reply, which must be a T.
+// Do sends one command, which may be repeated, and returns its reply as a T.
 func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, err error) {
 	cmd := redis.NewCmd(ctx, args...)
 	call := &Call{Key: key, Cmd: cmd}
@@ -257,11 +256,11 @@ func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, er
 	return As[T](cmd.Val())
 }
 
-// RepeatFor is how long a command without a reply is sent again. The last sending ends by the time limits of the
-// client. Tests replace it.
+// RepeatFor is the time after which a command without a reply is not sent again. The client's timeouts end the last
+// attempt. Tests replace it.
 var RepeatFor = 10 * time.Second
 
-// A Patience says how long commands are sent again, and pauses before each time.
+// A Patience limits how long a command is sent again, and pauses before each attempt.
 type Patience struct {
 	began time.Time
 	pause time.Duration
@@ -269,13 +268,13 @@ type Patience struct {
 
 func NewPatience() *Patience { return &Patience{time.Now(), time.Millisecond} }
 
-// Left reports whether a command without a reply is to be sent again.
+// Left reports whether a command without a reply should be sent again.
 func (p *Patience) Left(ctx context.Context) bool {
 	return ctx.Err() == nil && time.Since(p.began) < RepeatFor
 }
 
-// lasts reports whether a command that does not add is to be sent again. A server that cannot be reached, or asks for a
-// moment, gets a second, as go-redis would give it.
+// lasts reports whether a command that does not add should be sent again. If the server cannot be reached, or refuses
+// for a moment, it is sent for one second, about as long as go-redis would.
 func (p *Patience) lasts(ctx context.Context, err error) bool {
 	reached := (*net.OpError)(nil)
 	switch {
@@ -287,7 +286,7 @@ func (p *Patience) lasts(ctx context.Context, err error) bool {
 	return p.Left(ctx)
 }
 
-// Sleep waits, twice as long each time up to a second, or until ctx ends.
+// Sleep pauses, each time twice as long, up to a second, or until ctx ends.
 func (p *Patience) Sleep(ctx context.Context) {
 	select {
 	case <-time.After(p.pause):
