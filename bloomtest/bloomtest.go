@@ -1,5 +1,5 @@
-// Package bloomtest tests custom strategies and hashes of package bloom, and append functions of
-// package typed: one call in a test checks that a filter keeps its promises with them.
+// Package bloomtest tests custom strategies and hashes for package bloom, and append functions for package typed. One
+// call in a test checks that a filter keeps its promises with them.
 //
 //	func TestMine(t *testing.T) {
 //		if err := bloomtest.TestStrategy(mine); err != nil {
@@ -7,9 +7,9 @@
 //		}
 //	}
 //
-// [TestStrategy] and [TestHash] take some seconds. All keys and digests follow from fixed seeds, so a result does not
-// change. A good hash whose own seed is random, such as [bloom.MapHash], fails in fewer than one of 10^9 runs.
-// Allocations are counted, so a test that calls the package must not be parallel.
+// [TestStrategy] and [TestHash] take some seconds. All keys and digests have fixed seeds, so results do not change. A
+// good hash with a random seed, such as [bloom.MapHash], fails with probability below 10^-9. The package counts
+// allocations, so a test that calls it must not be parallel.
 package bloomtest
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// The allowed distances of a measured value from the expected one, for strategies and for hashes. Chance exceeds them
-// about once in 10^7 and 10^11 times. A hash may have another seed in each run.
+// The largest accepted deviations of a measured value, in standard deviations. Chance exceeds them with probability
+// 10^-7 for strategies and 10^-11 for hashes, which may have another seed in each run.
 const (
 	sigmas     = 5.5
 	hashSigmas = 7
@@ -37,14 +37,14 @@ func digests(seed uint64) func() (h1, h2 uint64) {
 	return func() (h1, h2 uint64) { return r.Uint64(), r.Uint64() }
 }
 
-// key returns the i-th of different keys of several lengths.
+// key returns the i-th of a sequence of different keys of several lengths.
 func key(i uint64) []byte {
 	const zeros = "key 00000000000000000000"
 	digits := strconv.AppendUint(make([]byte, 0, 20), i, 10)
 	return append(append(make([]byte, 0, 48), zeros[:4+max(0, 1+int(i%20)-len(digits))]...), digits...)
 }
 
-// caught returns the error of call, and its panic as an error.
+// caught returns the error of call, or its panic as an error.
 func caught(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -76,8 +76,8 @@ func noAllocations(name string, call func()) error {
 	return nil
 }
 
-// rate fills the filter with n keys, several times, and compares the rate of lookups of other keys
-// with the promised one.
+// rate fills the filter with n keys, several times, looks up other keys, and compares the measured rate with the
+// promised one.
 func rate(f *bloom.BloomFilter, n uint64, times, lookups int, sigmas float64, add func(), contains func() bool) error {
 	p := f.Params()
 	sum, squares := 0.0, 0.0
@@ -108,7 +108,7 @@ func rate(f *bloom.BloomFilter, n uint64, times, lookups int, sigmas float64, ad
 // A table counts pairs of values.
 type table [32][64]float64
 
-// dependence returns by how many sigmas the counts differ from those of independent values.
+// dependence returns by how many standard deviations the counts differ from those of independent values.
 func (t *table) dependence() float64 {
 	var rows [32]float64
 	var columns [64]float64

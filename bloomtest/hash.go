@@ -10,19 +10,18 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// TestHash tests a hash and returns the first thing that is wrong with it:
+// TestHash tests a hash and returns the first failure as an error. It checks that
 //
-//   - the digest of a key is always the same, on all goroutines and wherever the key lies
-//     in memory;
+//   - the digest of a key is always the same, on all goroutines and at any alignment of the
+//     key;
 //   - it allocates nothing;
 //   - keys that differ in any bit have digests that differ in about half of their bits;
-//   - every byte of a key of up to 4096 bytes counts, and its length does;
+//   - the digest depends on every byte of a key of up to 4096 bytes, and on its length;
 //   - no bits of the digest depend on others;
-//   - filters with it keep their rate, with several strategies of package bloom, and keys that
-//     are sequential numbers, words that differ at the end, or long.
+//   - filters with the hash keep their rate, with the strategies of package bloom, and with keys
+//     that are sequential numbers or long.
 //
-// opts are further options of the filters, such as [bloom.WithSecret]; to test that option alone,
-// pass the zero Hash.
+// opts are further options of the filters, such as [bloom.WithSecret]. To test only opts, pass the zero Hash.
 func TestHash(h bloom.Hash, opts ...bloom.Option) error {
 	if h != (bloom.Hash{}) {
 		opts = append([]bloom.Option{bloom.WithHash(h)}, opts...)
@@ -45,7 +44,7 @@ func TestHash(h bloom.Hash, opts ...bloom.Option) error {
 	return nil
 }
 
-// stable hashes keys of every length at every alignment.
+// stable checks the digests of keys of every length at every alignment.
 func stable(s bloom.Scheme) error {
 	const lengths = 200
 	long := bytes.Repeat([]byte("abcdefg\xff\x00"), 40)
@@ -78,8 +77,8 @@ func hashAllocations(s bloom.Scheme) error {
 	})
 }
 
-// avalanche flips each bit of keys of several lengths: each bit of the digest must flip in
-// about half of the cases.
+// avalanche flips each bit of keys of several lengths. Each bit of the digest must then flip in about half of the
+// cases.
 func avalanche(s bloom.Scheme) error {
 	const tries = 400
 	next := digests(2)
@@ -145,7 +144,7 @@ func longKeys(s bloom.Scheme) error {
 	return nil
 }
 
-// halves compares all groups of four bits of the digests with each other.
+// halves checks that groups of four bits of the digest are independent of each other.
 func halves(s bloom.Scheme) error {
 	const keys = 1 << 14
 	var digests [keys][2]uint64
@@ -167,7 +166,7 @@ func halves(s bloom.Scheme) error {
 	return nil
 }
 
-// hashRates measures the rate of filters with keys that have a pattern.
+// hashRates measures the rate of filters with keys of several patterns.
 func hashRates(opts []bloom.Option) error {
 	const n = 2000
 	page := "https://example.com/" + strings.Repeat("0", 80)

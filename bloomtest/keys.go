@@ -6,11 +6,10 @@ import (
 	"fmt"
 )
 
-// TestKeys tests an append function of package typed with different values, and returns the first
-// thing that is wrong with it:
+// TestKeys tests an append function for package typed with different values, and returns the first failure as an error:
 //
 //   - it returns nil, or the same bytes for two of the values;
-//   - it returns other bytes for the same value later, or if dst has less room;
+//   - it returns different bytes for the same value in a later call, or if dst has less room;
 //   - it changes bytes that it returned for another value, or bytes before dst;
 //   - it keeps dst and uses it in another call.
 func TestKeys[T any](appendKey func(dst []byte, v T) []byte, values ...T) error {
@@ -24,7 +23,7 @@ func keys[T any](appendKey func(dst []byte, v T) []byte, values []T) error {
 	if len(values) < 2 {
 		return errors.New("fewer than two values, want several different ones")
 	}
-	// The first call for each value decides what its bytes are. All are kept, and compared later.
+	// The bytes of the first call for each value are compared with those of later calls.
 	returned, want := make([][]byte, len(values)), make([][]byte, len(values))
 	seen := map[string]int{}
 	for i, v := range values {
@@ -47,7 +46,7 @@ func keys[T any](appendKey func(dst []byte, v T) []byte, values []T) error {
 			if string(dst) != before {
 				return fmt.Errorf("the bytes before dst change to %q for %v", dst, v)
 			}
-			for j := range dst[:cap(dst)] { // which the function does not need any more
+			for j := range dst[:cap(dst)] { // the function must no longer use them
 				dst[:cap(dst)][j] = 0xa5
 			}
 		}

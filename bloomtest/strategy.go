@@ -13,19 +13,19 @@ var defaultPoints = []bloom.Params{
 	{N: 1000, P: 0.01}, {N: 1000, P: 1e-4}, {N: 20_000, P: 0.01}, {N: 20_000, P: 1e-3},
 }
 
-// TestStrategy tests a strategy and returns the first thing that is wrong with it:
+// TestStrategy tests a strategy and returns the first failure as an error. It checks that
 //
 //   - [bloom.New] makes a filter with it for the N and P of each of the points;
 //   - the positions of a key are below m and always the same, on all goroutines and in every
-//     filter of the same m and k, and Add sets exactly those bits;
+//     filter with the same m and k, and Add sets exactly these bits;
 //   - Add, Contains and AppendPositions allocate nothing;
-//   - the rate is at most what its FalsePositiveRate promises;
-//   - the part of the filter that a key falls into does not depend on the bits that it sets
-//     there: no bit of the digest serves twice.
+//   - the rate is at most that of FalsePositiveRate;
+//   - the part of the filter in which a key's bits are, and the bits within this part, are
+//     independent, so that no bit of the digest is used twice.
 //
-// The default points reach from 10 to 20,000 keys and down to p = 1e-4. Pass other points for a
-// strategy that is known to break its promise there. The rates are measured with independent
-// digests, or with different keys for a strategy that needs the key.
+// The default points have 10 to 20,000 keys and p >= 1e-4. Pass other points for a strategy that is known not to keep
+// its rate there. The rates are measured with independent digests, or with different keys for a strategy that needs the
+// key.
 func TestStrategy(s bloom.Strategy, points ...bloom.Params) error {
 	if len(points) == 0 {
 		points = defaultPoints
@@ -101,7 +101,7 @@ func allocations(f *bloom.BloomFilter) error {
 	)
 }
 
-// rateAt measures the rate until there are about 2000 false positives.
+// rateAt measures the rate with enough lookups for about 2000 false positives.
 func rateAt(f *bloom.BloomFilter) error {
 	p := f.Params()
 	if promised := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, p.N); !(promised <= p.P*(1+1e-9)) {
@@ -118,8 +118,8 @@ func rateAt(f *bloom.BloomFilter) error {
 	return rate(f, p.N, filters, lookups, sigmas, func() { f.AddDigest(next()) }, func() bool { return f.ContainsDigest(next()) })
 }
 
-// digestBits compares the part of a large filter that a digest falls into with its bits there. It
-// divides the filter into parts coarsely and finely.
+// digestBits checks that the part of a large filter in which a digest's bits are, and the bits within this part, are
+// independent, for parts of several sizes.
 func digestBits(s bloom.Strategy) error {
 	f, err := bloom.New(1000, 0.01, bloom.WithStrategy(s))
 	if err != nil || s.NeedsKey() {
@@ -127,7 +127,7 @@ func digestBits(s bloom.Strategy) error {
 	}
 	const keys, parts = 40_000, 32
 	k := f.Params().K
-	for _, times := range []uint64{37, 1009, 1 << 20} { // multiples of m keep its unit
+	for _, times := range []uint64{37, 1009, 1 << 20} { // multiples of m, so that m stays a multiple of the unit
 		m := f.Params().M * times
 		scheme, err := bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(f.Scheme().Strategy()))
 		if err != nil {

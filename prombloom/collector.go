@@ -14,9 +14,9 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A Source is a filter that a [Collector] watches. Filters in Redis are Sources; [Local] makes a
-// Source of a filter in memory. If it has a method Metrics() map[string]float64, which must not wait,
-// these numbers become metrics too. Names that this package does not know are left out.
+// A Source is a filter that a [Collector] watches. Filters in Redis are Sources. [Local] makes a Source of a filter in
+// memory. If a Source has a method Metrics() map[string]float64, which must not block, its numbers with names that this
+// package knows become metrics too.
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }
@@ -25,15 +25,15 @@ type measured interface {
 	Metrics() map[string]float64
 }
 
-// Local returns a Source of a filter in memory: a [bloom.BloomFilter], a guard.Guard, a
-// guard.List, or any other value with Stats. A closed file of package persist is down.
+// Local returns a Source of a filter in memory: a [bloom.BloomFilter], a guard.Guard, a guard.List, or any other value
+// with Stats. For a closed file of package persist, bloom_up is 0.
 //
 // It panics if f is nil or a nil pointer, or a zero value whose Stats panics, such as a zero
 // BloomFilter.
 func Local(f interface{ Stats() bloom.Stats }) Source {
 	mustNotBeNil(f, "filter")
 	if reflect.Indirect(reflect.ValueOf(f)).IsZero() {
-		f.Stats() // the caller learns of it here and not by a metric
+		f.Stats() // panics here, and not at each scrape
 	}
 	return local{f}
 }
@@ -58,7 +58,7 @@ func (l local) Metrics() map[string]float64 {
 	return nil
 }
 
-// try returns a panic of a Source as an error: in a goroutine of a Collector it would end the program.
+// try returns a panic of call as an error. In a goroutine of a Collector, the panic would end the program.
 func try(call func()) (err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -69,8 +69,8 @@ func try(call func()) (err error) {
 	return nil
 }
 
-// A Collector is a [prometheus.Collector] of any number of filters. Make one with [New]. The zero
-// Collector asks the filters at each scrape. All methods are safe for concurrent use.
+// A Collector is a [prometheus.Collector] of any number of filters. Make one with [New]. The zero Collector calls Stats
+// of the filters at each scrape. All methods are safe for concurrent use.
 type Collector struct {
 	interval time.Duration
 
@@ -82,29 +82,29 @@ type watched struct {
 	source Source
 
 	mu    sync.Mutex
-	asked time.Time // when the source was last asked
-	last  *answer   // to that question; nil if the source was never asked
+	asked time.Time // time of the last call of Stats
+	last  *answer   // result of that call; nil before the first call
 }
 
-// An answer is valid when done is closed.
+// An answer is the result of Stats. It is valid when done is closed.
 type answer struct {
 	done  chan struct{}
 	stats bloom.Stats
 	err   error
 }
 
-// timeout is the time that a scrape waits for a filter: less than the 10 s of Prometheus.
+// timeout is the longest time that a scrape waits for a filter. It is less than the 10 s of Prometheus.
 const timeout = 5 * time.Second
 
-// New returns a Collector that asks each filter for its Stats, a pass over all bits, at most once per
-// interval, however often it is scraped. A scrape waits 5 s at most. A filter that has not answered by
-// then counts as down until that call returns, and so does a filter that returns an error or panics.
+// New returns a Collector that calls Stats of each filter, which takes a pass over all bits, at most once per interval,
+// however often it is scraped. A scrape waits at most 5 s. bloom_up is 0 for a filter whose Stats has not returned by
+// then, until it returns, or has returned an error or panicked.
 func New(interval time.Duration) *Collector {
 	return &Collector{interval: interval}
 }
 
-// Add watches a filter under a name, and stops watching another filter of that name. Bytes of the
-// name that are not UTF-8, as a label must be, become U+FFFD.
+// Add watches a filter under a name, instead of another filter of that name. Bytes of the name that are not UTF-8,
+// which labels must be, become U+FFFD.
 //
 // It panics if source is nil or a nil pointer.
 func (c *Collector) Add(name string, source Source) {
@@ -133,7 +133,7 @@ func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect asks all filters at the same time.
+// Collect calls Stats of all filters at the same time.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -171,8 +171,8 @@ func (w *watched) collect(ctx context.Context, name string, interval time.Durati
 	}
 }
 
-// ask returns the source's Stats. It asks the source if the last question has been answered and is as
-// old as the interval, and waits for the answer until ctx is done. A source in memory ignores ctx.
+// ask returns the source's Stats. It calls Stats again if the last call has returned and began at least an interval
+// ago. It waits until ctx is done, which a source in memory ignores.
 func (w *watched) ask(ctx context.Context, interval time.Duration) (bloom.Stats, error) {
 	w.mu.Lock()
 	a := w.last

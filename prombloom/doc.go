@@ -1,12 +1,12 @@
-// Package prombloom exports metrics of Bloom filters to Prometheus: how full they are,
-// which false-positive rate they promise and which they have, and the counts of guards.
+// Package prombloom exports metrics of Bloom filters to Prometheus: their fill, their promised and estimated
+// false-positive rates, and the counters of guards.
 //
 //	watch := prombloom.New(10 * time.Second)
 //	watch.Add("users", prombloom.Local(g))    // a guard, or any filter in memory
 //	watch.Add("seen", remote)                 // one in Redis
 //	prometheus.MustRegister(watch)
 //
-// All metrics have the label filter, the name that was given to Add.
+// All metrics have the label filter, the name passed to Add.
 //
 //	bloom_up                             1, or 0 if the filter does not answer
 //	bloom_size_bytes                     memory of the bits
@@ -18,7 +18,7 @@
 //	bloom_false_positive_rate_estimated  rate, computed from the bits
 //	bloom_over_p                         1 if too many keys have raised the rate above p, see bloom.Stats.OverP
 //
-// For a guard.Guard, also what its Metrics returns:
+// For a guard.Guard, also the numbers of its Metrics:
 //
 //	bloom_false_positive_rate_observed   rate since the guard was made
 //	bloom_guard_ready                    0 or 1
@@ -26,7 +26,7 @@
 //	bloom_guard_added_keys               new keys added to the current filter
 //	bloom_guard_lookups_total            with the label result: spared, found, false_positive, not_ready, failed
 //
-// For a filter in Redis, what its Metrics returns, for this process:
+// For a filter in Redis, also the numbers of its Metrics, for this handle:
 //
 //	bloom_redis_round_trips_total        round trips to the server
 //	bloom_redis_keys_total               keys sent to the server, to add or to look up
@@ -34,5 +34,5 @@
 //	bloom_redis_losses_total             times that the filter was missing or had lost adds
 //	bloom_redis_unknown_adds_total       keys of adds without an answer
 //
-// alerts.yml has rules for Prometheus alerts.
+// alerts.yml has alerting rules for Prometheus.
 package prombloom

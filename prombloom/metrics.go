@@ -26,7 +26,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 func gauge(name, help string) metric   { return metric{desc(name, help), prometheus.GaugeValue, nil} }
 func counter(name, help string) metric { return metric{desc(name, help), prometheus.CounterValue, nil} }
 
-// metrics has them by their names in valuesOf and in a Source's Metrics.
+// metrics has the metrics by their names in valuesOf and in a Source's Metrics.
 var metrics = map[string]metric{
 	"up":             gauge("up", "Whether the filter answered."),
 	"size_bytes":     gauge("size_bytes", "Memory of the filter's bits."),

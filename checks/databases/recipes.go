@@ -1,5 +1,5 @@
-// Package databases has the recipes for SQL databases that docs/guard.md gives. Its tests run them with real servers,
-// and each one without the recipe, which must lose keys:
+// Package databases has the recipes for SQL databases in docs/guard.md. Its tests run each recipe with real servers,
+// and also without the recipe, which must lose keys:
 //
 //	go test ./checks/databases -long
 package databases

@@ -1,5 +1,5 @@
-// Package proof has tests that are too slow, or have too many dependencies, for the library's own
-// tests. Here: linearizability of recorded histories, and a soak test. In interleavings: every order
-// of the library's atomic operations. In twins: broken versions of the library, one for each promise,
-// which tests must notice. docs/guarantees.md has the commands.
+// Package proof has tests that are too slow, or have too many dependencies, for the packages of the library. Its own
+// tests are for the linearizability of recorded histories, and a soak test. Package interleavings runs the library's
+// atomic operations in every order. Package twins has broken versions of the library, which tests must notice.
+// docs/guarantees.md has the commands.
 package proof

@@ -1,12 +1,12 @@
-// Suites chooses tests by their code, for builds in which few tests can end differently, and prints arguments of go
-// test.
+// Suites chooses tests by their code, for builds in which only few tests can have other results. It prints arguments
+// for go test.
 //
 //	go run ./checks/suites concurrent ./...    for the race detector: tests that start goroutines
 //	go run ./checks/suites goroutines ./...    and all tests of packages that start some
 //	go run ./checks/suites builds . ./view     for other processors: tests of kernels, of unsafe code, of the limits of
 //	                                           int, and of golden files
 //
-// A test also has the code of the functions in its package's tests that it names.
+// The code of a test includes the functions in its package's test files that it names.
 package main
 
 import (
@@ -25,10 +25,10 @@ import (
 	"strings"
 )
 
-// A kind is what tests are chosen by.
+// A kind is a property of code by which tests are chosen.
 type kind struct {
 	has func(ast.Node) bool
-	all bool // a package that has it outside of its tests needs all of them
+	all bool // if a package has it outside of test files, all its tests are chosen
 }
 
 var kinds = map[string]kind{
@@ -66,7 +66,7 @@ func main() {
 	fmt.Printf("-run ^(%s)$ %s\n", strings.Join(names, "|"), strings.Join(packages, " "))
 }
 
-// choose returns the names of the tests, and the packages that have such tests.
+// choose returns the names of the chosen tests, and their packages.
 func choose(k kind, patterns ...string) (names, packages []string, err error) {
 	cmd := exec.Command("go", append([]string{"list", "-f", "{{.Dir}} {{.ImportPath}}"}, patterns...)...)
 	cmd.Stderr = os.Stderr

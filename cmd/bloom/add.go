@@ -62,8 +62,8 @@ func (o *command) fill(f filterfile.Filter, files []string) error {
 	return nil
 }
 
-// addTo adds keys to a filter that can be written. It sets added, and returns how many keys it has
-// added and how many it has come to. A plain filter always has room.
+// addTo adds keys to a filter. It sets added, and returns the number of new keys, and the number of keys that it has
+// handled: all of them unless a filter that grows has no room.
 func addTo(f filterfile.Filter, keys [][]byte, added []bool) (count, done int, err error) {
 	switch f := f.(type) {
 	case interface{ AddMany([][]byte, []bool) int }:

@@ -49,7 +49,7 @@ func newBuild(e *env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// A format without such filters refuses the empty filter, too.
+		// If the format cannot have this filter, it refuses the empty one, before the keys are read.
 		if err := o.format.Write(io.Discard, f); err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func newBuild(e *env) *cobra.Command {
 	})
 }
 
-// newFilter makes the empty filter that the format's own programs would make, or a plain one.
+// newFilter makes the empty filter that programs of the format would make, or a plain one.
 func (o *command) newFilter() (filterfile.Filter, error) {
 	if o.given("strategy") || o.format.Create == nil {
 		return o.plain()

@@ -21,7 +21,7 @@ if the filter of any row group has it; --row-groups tells which. NAME:ROWGROUP
 asks one filter. Keys are values in text; a value that the column's type cannot
 hold is an error, and nothing is printed of its line or of later ones.`
 
-// errEnough ends the reading: the rest cannot change the answer.
+// errEnough ends the reading, because further keys cannot change the result.
 var errEnough = errors.New("enough")
 
 // A check is the command check.
@@ -80,7 +80,7 @@ func (o *check) run(args []string) error {
 		print = o.printRowGroups(column)
 	}
 	in, selected := o.input(files), 0
-	in.Keyless = o.invert // not selected
+	in.Keyless = o.invert // lines without a key are not selected
 	err = in.Each(func(c *lines.Chunk) (int, error) {
 		keys, bad := c.Keys, error(nil)
 		if isParquet {
@@ -91,7 +91,7 @@ func (o *check) run(args []string) error {
 			yes = len(keys) - yes
 		}
 		if selected += yes; o.quiet && yes > 0 {
-			return len(c.Keys), errEnough // also before a bad key
+			return len(c.Keys), errEnough // even if a bad key follows
 		}
 		return len(keys), bad
 	}, print)
@@ -111,7 +111,7 @@ func (o *check) run(args []string) error {
 	return nil
 }
 
-// printRowGroups returns a function that prints the lines whose values are in the column, each behind its row groups.
+// printRowGroups returns a function that prints the lines whose values are in the column, each after its row groups.
 func (o *check) printRowGroups(column filterfile.Column) func(c *lines.Chunk) error {
 	return func(c *lines.Chunk) error {
 		var text []byte

@@ -103,7 +103,7 @@ func (o *dedup) create() (f filterfile.Filter, kept *filterfile.Format, err erro
 	return f, kept, err
 }
 
-// reopen reads the kept filter, and returns an error if it was not made with the given flags.
+// reopen reads the filter in o.filter. It returns an error if the filter was not made with the given flags.
 func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	f, kept, err := o.openToWrite(o.filter)
 	if err != nil {
@@ -114,7 +114,7 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	case *scalable.Filter:
 		s.N = f.Layers()[0].N
 	case *rotating.Filter:
-		made, s.N = f.Window(), 0 // -n is a guess
+		made, s.N = f.Window(), 0 // -n is only an expected number
 	}
 	switch {
 	case o.window > 0 && made == 0:
@@ -132,19 +132,19 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	return f, kept, lines.Named(o.filter, err)
 }
 
-// plans returns an error if the flags are no plan for a filter of another program whose file has none.
+// plans returns an error unless the flags have an n and a p that f keeps. Files of other programs have no n and p.
 func (o *dedup) plans(f *bloom.BloomFilter) error {
 	p := f.Params()
 	switch rate := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, o.n); {
 	case !o.given("number"):
 		return errors.New("the file does not say how many keys its filter is for, want -n")
-	case rate > 1.1*o.p: // other programs' formulas are a little off
+	case rate > 1.1*o.p: // the formulas of other programs are not exact
 		return fmt.Errorf("with %s keys the filter has a rate of %.2g, want at most the -p of %v: a smaller -n or a larger -p", grouped(o.n), rate, o.p)
 	}
 	return nil
 }
 
-// printNew prints the lines whose keys are new to a filter, and adds the keys. k, if it is not nil, saves it.
+// printNew prints the lines whose keys are new to a filter, and adds the keys. k saves the filter, unless it is nil.
 func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 	before := f.Stats().EstimatedCount
 	plain, fixed := f.(*bloom.BloomFilter)
@@ -158,7 +158,7 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 	}
 	read, printed := 0, 0
 	in := o.input(files)
-	in.Keyless = true // printed
+	in.Keyless = true // lines without a key are printed
 	if k != nil {
 		k.during(in)
 	}
@@ -171,14 +171,14 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 				if errors.Is(err, bloom.ErrFull) {
 					err = fmt.Errorf("%w: a new key, and %s", errOverfull, lines.Text(err))
 				}
-			} else if c.Yes[done] = false; !plain.Contains(c.Keys[done]) { // a present key needs no room
+			} else if c.Yes[done] = false; !plain.Contains(c.Keys[done]) { // a key that is present needs no room
 				n, err = 0, fmt.Errorf("%w: a new key, and the filter was made for %s keys; %s", errOverfull, grouped(planned), advice)
 			}
 			room -= uint64(added)
 			read, printed, done = read+n, printed+added, done+n
 		}
 		if k != nil {
-			k.printed = printed // before the keeper's next turn
+			k.printed = printed // before k saves the filter
 		}
 		return done, err
 	}, o.print(true))
@@ -189,8 +189,8 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 	return nil
 }
 
-// summarise tells what was printed, of lines with a key and without, and how full the filter is. n is 0 if there
-// is no limit.
+// summarise prints the numbers of lines that were read, printed and dropped, and the fill of the filter. n is the
+// number of keys that the filter is for, 0 without a limit.
 func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed, keyless int) {
 	s := f.Stats()
 	count, of := s.EstimatedCount, ""

@@ -12,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 )
 
-// An env holds a command's connections to the outside.
+// An env has the context, the input and the outputs of a command.
 type env struct {
 	ctx            context.Context // ends at Ctrl-C, SIGTERM and SIGHUP
 	stdin          io.Reader
@@ -28,7 +28,7 @@ const (
 	statusSignal   = 128 // plus the signal's number
 )
 
-// An exit is an error with an exit status of its own. It has no text if there is nothing to say.
+// An exit is an error with an exit status. If its text is empty, nothing is printed.
 type exit struct {
 	status int
 	text   string
@@ -53,10 +53,10 @@ func statusOf(err error) int {
 	return statusError
 }
 
-// message returns the line that reports an error. The library's name is this program's.
+// message returns the line that reports an error.
 func message(err error) string { return "bloom: " + printable(lines.Text(err)) + "\n" }
 
-// printable returns a text from a file or a folder, quoted if it could control a terminal.
+// printable returns a text, quoted if it has characters that could control a terminal.
 func printable(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text

@@ -23,7 +23,7 @@ import (
 
 const secretVariable = "BLOOM_SECRET"
 
-// A command is a command line: its environment, and the values of the flags that several commands have.
+// A command is a parsed command line: its environment, and the values of the flags that several commands have.
 type command struct {
 	*env
 	cmd *cobra.Command
@@ -33,7 +33,7 @@ type command struct {
 	strategy bloom.Strategy
 	hash     bloom.Hash
 
-	form lines.Form // but for its End
+	form lines.Form // without its End
 	null bool
 	keys []string
 
@@ -44,7 +44,7 @@ type command struct {
 	force, quiet, asJSON               bool
 }
 
-// newCommand returns c with the flags of these names.
+// newCommand adds the flags with the given names to c.
 func newCommand(e *env, c *cobra.Command, flags string) *command {
 	o := &command{env: e, cmd: c, format: &filterfile.Native, form: lines.Form{MaxLine: 64 << 20}}
 	strategies, hashes := slices.Concat(bloom.Strategies(), filterfile.Strategies()), portableHashes()
@@ -78,7 +78,7 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 	if c.Flags().Lookup("key") != nil {
 		o.exclude("key", "field") // a key is taken as it is
 	}
-	c.MarkFlagRequired("output") // of the commands that have it
+	c.MarkFlagRequired("output") // if the command has the flag
 	for name, values := range map[string][]string{"strategy": names(strategies), "hash": names(hashes), "format": filterfile.Names()} {
 		if c.Flags().Lookup(name) != nil {
 			c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
@@ -89,7 +89,7 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 
 func (o *command) given(flag string) bool { return o.cmd.Flags().Changed(flag) }
 
-// runs returns the command with the function that runs it.
+// runs sets the function that runs the command, and returns the command.
 func (o *command) runs(run func(args []string) error) *cobra.Command {
 	o.cmd.DisableFlagsInUseLine, o.cmd.PreRunE = true, o.checkFlags
 	o.cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -105,7 +105,7 @@ func (o *command) runs(run func(args []string) error) *cobra.Command {
 	return o.cmd
 }
 
-// flag adds a flag whose value parse reads.
+// flag adds a flag whose value is parsed by parse.
 func flag[T any](f *pflag.FlagSet, to *T, parse func(text string) (T, error), name, short, usage string) {
 	f.FuncP(name, short, usage, func(text string) (err error) {
 		*to, err = parse(text)
@@ -124,7 +124,7 @@ func number(text string) (uint64, error) {
 	return uint64(x), nil
 }
 
-// parseField reads the number of a field, and whether the key goes on to the end of the line: 2, 2-.
+// parseField reads the number of a field, with "-" after it if the key extends to the end of the line: 2, 2-.
 func (o *command) parseField(text string) (err error) {
 	n, toEnd := strings.CutSuffix(text, "-")
 	if o.form.Field, err = number(n); err != nil {
@@ -196,7 +196,7 @@ func duration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// notEmpty refuses what an unset shell variable leaves.
+// notEmpty refuses an empty value, as from an unset shell variable.
 func notEmpty(text string) (string, error) {
 	if text == "" {
 		return "", errors.New("want a value")
@@ -204,7 +204,7 @@ func notEmpty(text string) (string, error) {
 	return text, nil
 }
 
-// oneOf returns a function that finds one of some values by its name.
+// oneOf returns a function that finds a value by its name.
 func oneOf[T interface{ Name() string }](among []T) func(string) (T, error) {
 	return func(name string) (value T, err error) {
 		i := slices.Index(names(among), name)

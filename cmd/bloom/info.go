@@ -62,9 +62,9 @@ type description struct {
 	Format string `json:"format"`
 	*bloom.Stats
 	OverP   *bool    `json:"over_p,omitempty"`
-	Layers  int      `json:"layers,omitempty"` // of a filter of several
+	Layers  int      `json:"layers,omitempty"` // number of layers, if the filter has several
 	Window  string   `json:"window,omitempty"` // of a rotating filter
-	Columns []column `json:"columns,omitzero"` // of a Parquet file: those with a filter
+	Columns []column `json:"columns,omitzero"` // of a Parquet file, those with a filter
 }
 
 // A column describes a column's filter in one row group.

@@ -14,8 +14,8 @@ import (
 var saveEvery = time.Minute
 
 // A keeper saves the filter of dedup --filter: about every minute while lines arrive, when a signal or a full filter
-// ends the program, and at the end. It saves only between two chunks of lines, when each line whose key the filter has
-// is printed. So the file never has a key whose line was not printed, and a killed process loses at most the keys since
+// ends the program, and at the end. It saves only between two chunks, when the lines of all keys in the filter have
+// been printed. So the file never has a key whose line was not printed. A killed process loses at most the keys since
 // the last save.
 type keeper struct {
 	*env
@@ -28,7 +28,7 @@ type keeper struct {
 	timer          *time.Timer
 }
 
-// during lets the reading of in save the filter from time to time.
+// during makes in save the filter about every minute.
 func (k *keeper) during(in *lines.Input) {
 	k.in, k.timer = in, time.NewTimer(saveEvery)
 	in.Timer = k.timer.C
@@ -37,12 +37,12 @@ func (k *keeper) during(in *lines.Input) {
 		if err := k.saveNew(); err != nil {
 			return err
 		}
-		k.timer.Reset(max(saveEvery, 9*time.Since(start))) // at most a tenth of the time
+		k.timer.Reset(max(saveEvery, 9*time.Since(start))) // saves take at most a tenth of the time
 		return nil
 	}
 }
 
-// saveNew saves the filter if lines were printed since the last time.
+// saveNew saves the filter if lines were printed since the last save.
 func (k *keeper) saveNew() error {
 	if k.printed == k.saved {
 		return nil
@@ -54,9 +54,9 @@ func (k *keeper) saveNew() error {
 	return err
 }
 
-// end saves the filter when the reading has ended with err. After a signal and when the filter is full it saves what
-// was printed. After another error the file stays as it was last saved, so that the same lines can be printed again. If
-// it was saved before, they are not all.
+// end saves the filter at the end of the input, after a signal, and when the filter is full. After another error it
+// does not save, so that the next run prints the lines since the last save again. After every error, it warns about
+// lines that will not be printed again. err is the error that ended the reading, or nil.
 func (k *keeper) end(err error) error {
 	k.timer.Stop()
 	if err == nil {

@@ -45,7 +45,7 @@ func (o *command) end() byte {
 	return '\n'
 }
 
-// input returns the input of the flags and files.
+// input returns the input for the flags and files.
 func (o *command) input(files []string) *lines.Input {
 	form := o.form
 	form.End = o.end()
@@ -60,7 +60,7 @@ func (o *command) input(files []string) *lines.Input {
 	return in
 }
 
-// print returns a function that prints the lines with one of the answers.
+// print returns a function that prints the lines with the given answer.
 func (o *command) print(answer bool) func(c *lines.Chunk) error {
 	return func(c *lines.Chunk) error {
 		text := c.Selected(answer, o.end())
@@ -77,7 +77,7 @@ func (o *command) fromStdin(files []string) bool {
 	return len(o.keys) == 0 && (len(files) == 0 || slices.Contains(files, "-"))
 }
 
-// count returns the number of keys. It reads the files, which are read again.
+// count returns the number of keys. It reads the files, which must be readable twice.
 func (o *command) count(files []string) (uint64, error) {
 	const want = "how many keys will there be? Want -n: "
 	if len(o.keys) > 0 {
@@ -86,13 +86,13 @@ func (o *command) count(files []string) (uint64, error) {
 	if o.fromStdin(files) {
 		return 0, errors.New(want + "standard input cannot be read twice to count them")
 	}
-	for _, name := range files { // before a pipe is opened, which would wait
+	for _, name := range files { // before opening a pipe, which would wait
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			return 0, fmt.Errorf("%s%s cannot be read twice to count them", want, name)
 		}
 	}
 	n, in := 0, o.input(files)
-	in.Warn = nil // the second reading warns
+	in.Warn = nil // the second reading will warn
 	err := in.Each(func(c *lines.Chunk) (int, error) {
 		n += len(c.Keys)
 		return len(c.Keys), nil

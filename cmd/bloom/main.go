@@ -17,20 +17,20 @@ func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as nohup does
+		if !signal.Ignored(s) { // ignored under nohup
 			signal.Notify(signals, s)
 		}
 	}
 	go func() {
 		s := <-signals
-		signal.Reset(os.Interrupt, syscall.SIGTERM) // another one kills; a terminal that closes sends SIGHUP twice
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // a second one kills; SIGHUP is not reset, because a closing terminal sends it twice
 		number, _ := s.(syscall.Signal)
 		cancel(exit{statusSignal + int(number), s.String()})
 	}()
 	os.Exit(run(ctx, os.Args[1:], &input{os.Stdin, cancel}, newOutput(ctx, os.Stdout, 1), newOutput(ctx, os.Stderr, 2)))
 }
 
-// An input is standard input. Reads of a terminal that closes fail, maybe before its SIGHUP arrives.
+// An input is standard input. A read from a closing terminal may fail before the SIGHUP arrives.
 type input struct {
 	file   *os.File
 	cancel context.CancelCauseFunc

@@ -44,7 +44,7 @@ func (o *command) open(path string) (f any, from *filterfile.Format, err error) 
 	return f, from, lines.Named(path, err)
 }
 
-// openPlain reads a filter that can be made into a plain one.
+// openPlain reads a filter as a plain one.
 func (o *command) openPlain(path string) (*bloom.BloomFilter, error) {
 	f, _, err := o.open(path)
 	if err != nil {
@@ -104,11 +104,11 @@ func write(path string, f any, to *filterfile.Format) error {
 	return persist.Save(path, writerTo(func(w io.Writer) error { return to.Write(w, f) }))
 }
 
-// errTried ends a save that is only tried.
+// errTried ends a trial save.
 var errTried = errors.New("tried")
 
-// trySave returns the error of a save to path that comes before it writes, because it may not keep the file's owner,
-// say.
+// trySave returns the error by which a save to path would fail before it writes the filter, for example because it
+// cannot keep the file's owner.
 func trySave(path string) error {
 	err := persist.Save(path, writerTo(func(io.Writer) error { return errTried }))
 	if errors.Is(err, errTried) {
@@ -117,7 +117,7 @@ func trySave(path string) error {
 	return err
 }
 
-// A writerTo is a function as an io.WriterTo. persist.Save ignores the count.
+// A writerTo is a function as an io.WriterTo. Its count is 0, which persist.Save ignores.
 type writerTo func(w io.Writer) error
 
 func (write writerTo) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }
@@ -125,9 +125,8 @@ func (write writerTo) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }
 const lockSuffix = ".lock"
 
 // lock makes this process the only bloom that writes the file at path, until release is called. A second process waits,
-// says so unless it is quiet, and loads what the first has saved. The lock is on a file of its own: the filter's file
-// may not exist yet, and save replaces it. A killed process leaves that file without a lock. A folder that takes the
-// file takes the filter, too.
+// prints a message unless quiet is set, and then loads the saved file. The lock is on another file, path.lock, because
+// the filter's file may not exist yet, and save replaces it. A killed process leaves path.lock without a lock.
 func lock(e *env, path string, quiet bool) (release func(), err error) {
 	if path == "-" {
 		return nil, errors.New(`"-" for a filter that is written back, want a file (one of that name is ./-)`)
@@ -160,19 +159,19 @@ func lock(e *env, path string, quiet bool) (release func(), err error) {
 		named, err2 := os.Lstat(name)
 		if err1 == nil && err2 == nil && os.SameFile(ours, named) {
 			return func() {
-				// Removed while locked. Windows removes no open file.
+				// Removed while locked, except on Windows, which cannot remove an open file.
 				if os.Remove(name) != nil {
 					defer os.Remove(name)
 				}
-				l.Close() // nothing was written to it
+				l.Close() // its error does not matter: nothing was written
 			}, nil
 		}
 		l.Close() // the process that held it has removed it
 	}
 }
 
-// apart returns an error if standard output is a regular file among those that a command reads: it would read what
-// it prints. "-" is standard input.
+// apart returns an error if standard output is a regular file that the command reads, because it would read its own
+// output. "-" is standard input.
 func apart(names []string) error {
 	out, err := os.Stdout.Stat()
 	if err != nil || !out.Mode().IsRegular() {

@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// A pipe is standard output or standard error that is no regular file. Its reader may stand still.
+// A pipe is standard output or standard error if it is not a regular file. Its reader may stop reading.
 type pipe struct {
 	ctx  context.Context
 	file *os.File
 	fd   int32
 }
 
-// newOutput returns the writer of an open file of this process.
+// newOutput returns the writer for standard output or standard error.
 func newOutput(ctx context.Context, file *os.File, fd int32) io.Writer {
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 		return file
@@ -22,7 +22,7 @@ func newOutput(ctx context.Context, file *os.File, fd int32) io.Writer {
 	return &pipe{ctx, file, fd}
 }
 
-// room returns when a piece can be written without waiting. If ctx ends before that, it returns the cause.
+// room waits until a piece can be written without blocking. If ctx ends before, it returns the cause.
 func (p *pipe) room() error {
 	for !hasRoom(p.fd) {
 		if p.ctx.Err() != nil {
@@ -32,7 +32,7 @@ func (p *pipe) room() error {
 	return nil
 }
 
-// Write writes pieces. If ctx ends while the reader stands still, the error is not the cause: the text is cut off.
+// Write writes in pieces. If ctx ends while the reader does not read, the error says that the output is cut off.
 func (p *pipe) Write(text []byte) (n int, err error) {
 	for n < len(text) && err == nil {
 		if err := p.room(); err != nil {

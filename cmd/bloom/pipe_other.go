@@ -4,5 +4,5 @@ package main
 
 func pieceSize() int { return 64 << 10 }
 
-// hasRoom returns true: these systems cannot tell.
+// hasRoom returns true, because on these systems it is not known.
 func hasRoom(int32) bool { return true }

@@ -28,8 +28,8 @@ func (o *command) limits() []bloom.Option {
 	return []bloom.Option{bloom.WithMaxBytes(o.maxMemory)}
 }
 
-// makeFilter makes the empty filter of the flags. Where no flag says otherwise it tries Blocked and
-// RapidHash, the fastest to fill, and then what the rate needs.
+// makeFilter makes the empty filter for the flags. By default it tries Blocked and RapidHash, which are the fastest, and
+// then Murmur3 and DoubleHashing if the rate needs them.
 func makeFilter[F any](o *command, create func(opts ...bloom.Option) (F, error)) (f F, err error) {
 	hashing, err := o.hashing()
 	if err != nil {
@@ -59,8 +59,8 @@ func (o *command) plain() (*bloom.BloomFilter, error) {
 	})
 }
 
-// agrees returns an error if a filter was made with other values than the flags that the user has given. made.N is 0 if
-// the filter takes any number of keys.
+// agrees returns an error if a given flag differs from the value with which a filter was made. made.N is 0 if -n does
+// not matter.
 func (o *command) agrees(made bloom.Stats) error {
 	n := ""
 	if made.N > 0 {

@@ -49,10 +49,10 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// released is the version of an archive, which the linker sets: in a workspace Go does not know it.
+// released is the version of an archive. The linker sets it, because Go does not know the version in a workspace.
 var released string
 
-// version returns the version of the archive or the module. For a build in a clone, Go makes one of the commit.
+// version returns the version of the archive or the module. For a build in a clone, Go derives it from the commit.
 func version() string {
 	v := released
 	if info, ok := debug.ReadBuildInfo(); ok && v == "" {

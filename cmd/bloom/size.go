@@ -40,7 +40,7 @@ func newSize(e *env) *cobra.Command {
 	return o.runs(o.run)
 }
 
-// A sized is the filter that one strategy needs.
+// A sized describes the filter for one strategy.
 type sized struct {
 	Strategy   string  `json:"strategy"`
 	N          uint64  `json:"n"`

@@ -11,7 +11,7 @@ import (
 // grouped formats a count: 1,234,567.
 func grouped[N int | uint64](n N) string { return humanize.Comma(int64(n)) }
 
-// counted formats a count of things: 1 key, 2 keys.
+// counted formats a count with a noun: 1 key, 2 keys.
 func counted[N int | uint64](n N, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -26,14 +26,14 @@ func arguments(least, most int) cobra.PositionalArgs {
 // usage returns a command's line of usage.
 func usage(c *cobra.Command) string { return "bloom " + c.Use }
 
-// exclude lets a command refuse two flags together.
+// exclude makes two flags exclude each other.
 func (o *command) exclude(one, other string) {
 	o.excluded = append(o.excluded, [2]string{one, other})
 	o.cmd.MarkFlagsMutuallyExclusive(one, other) // for completions
 }
 
-// checkFlags returns an error for flags that are missing or exclude each other, and for an empty name, which an unset
-// shell variable leaves. It comes before cobra's own checks, whose messages say no more.
+// checkFlags returns an error for missing flags, for flags that exclude each other, and for an empty argument, as from
+// an unset shell variable. It runs before cobra's own checks, whose messages have less detail.
 func (o *command) checkFlags(_ *cobra.Command, args []string) (err error) {
 	if slices.Contains(args, "") {
 		return errors.New(`"" is no file, want its name`)
@@ -72,8 +72,7 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// unknownCommand returns the error for a word that is no command of the command before it, or with topics no topic of
-// help.
+// unknownCommand returns the error for a word that is not a subcommand of of. With topics, help topics are also listed.
 func unknownCommand(of *cobra.Command, word string, topics bool) error {
 	if !of.HasSubCommands() {
 		of = of.Root()
@@ -87,7 +86,7 @@ func unknownCommand(of *cobra.Command, word string, topics bool) error {
 	return fmt.Errorf("unknown command %q, want one of %s%s", word, strings.Join(all, ", "), likely(word, all))
 }
 
-// likely returns a question about the words that may have been meant.
+// likely returns "; did you mean …?" with similar words, or "".
 func likely(word string, among []string) string {
 	c := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, name := range among {
@@ -99,7 +98,7 @@ func likely(word string, among []string) string {
 	return ""
 }
 
-// newHelp returns the command help. Unlike cobra's it fails for an unknown topic.
+// newHelp returns the command help. Unlike cobra's, it returns an error for an unknown topic.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | TOPIC]",

@@ -12,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/cmd/internal/sizing"
 )
 
-// strategies returns the choices of the page, by their names in Go, and those names in order.
+// strategies returns the strategies that the page offers, by their names in Go, and these names in order.
 func strategies() (byName map[string]bloom.Strategy, names []any) {
 	byName = map[string]bloom.Strategy{}
 	for _, s := range bloom.Strategies() {
@@ -26,16 +26,15 @@ func strategies() (byName map[string]bloom.Strategy, names []any) {
 	return byName, names
 }
 
-// ranges are what the fields take.
+// ranges describes the valid values of the fields.
 var ranges = map[string]string{
 	"n": "a whole number of keys from 1 to 2^53, such as 1000000, 1e6 or 1M",
 	"p": "a rate between 0 and 1, such as 0.001, 0.1% or 1/1000",
 	"m": "a memory from 1 to 2^53 bits",
 }
 
-// calculate returns what the page shows for the texts of its fields: strategy, n, p, m and unit. If a
-// field is wrong, the values are "error", the text; "field", its name; and "read", the numbers that were
-// read.
+// calculate returns the values that the page shows for the texts of its fields: strategy, n, p, m and unit. If a field
+// is invalid, the values are "error", the message; "field", its name; and "read", the numbers that were read.
 func calculate(field map[string]string) map[string]any {
 	read := map[string]any{}
 	value := map[string]float64{}

@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Command calculator is the library in the calculator page, compiled to WebAssembly. It registers
-// the function "calculate" for the page.
+// Command calculator is the code of the calculator page, compiled to WebAssembly. It registers the function "calculate"
+// for the page.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 func main() {
 	js.Global().Set("calculate", js.FuncOf(func(_ js.Value, args []js.Value) (result any) {
 		defer func() {
-			if r := recover(); r != nil { // the page goes on working
+			if r := recover(); r != nil { // the page continues to work
 				result = map[string]any{"error": fmt.Sprint(r), "read": map[string]any{}}
 			}
 		}()

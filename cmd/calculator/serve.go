@@ -16,7 +16,7 @@ import (
 	"testing/fstest"
 )
 
-// Outside of a browser, the command makes the page. It needs the source and the Go command.
+// Outside of a browser, the command builds the page. It needs the source and the Go command.
 //
 //	go run ./cmd/calculator                  and serves it on this machine
 //	go run ./cmd/calculator -out DIR         static files, for any web server and path

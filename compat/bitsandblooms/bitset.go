@@ -9,11 +9,11 @@ import (
 // BitSet returns a bit set of m bits over the filter's own words. It is nil for the zero BloomFilter.
 //
 // A method that changes bits in place, such as ClearAll or InPlaceUnion, changes the filter. A method that gives the
-// set other words, such as Compact, Shrink, SetBitsetFrom, or Set far beyond m, leaves the filter as it is. A bit from
-// m on must not be set: it can be in the filter's last word, and then a file of the filter is refused when it is read.
+// bit set other words, such as Compact, Shrink, SetBitsetFrom, or Set far beyond m, does not change the filter. A bit
+// from m on must not be set: it can be in the filter's last word, and then a file of the filter cannot be read.
 //
-// The methods of a bit set are not atomic. If other goroutines add meanwhile, a method that reads is a data race, and
-// a method that changes bits can also undo their adds.
+// The methods of a bit set are not atomic. If other goroutines add at the same time, they are data races, and methods
+// that change bits may undo adds.
 func (f *BloomFilter) BitSet() *bitset.BitSet {
 	if f.isZero() {
 		return nil

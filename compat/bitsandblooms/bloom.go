@@ -1,12 +1,11 @@
-// Package bloom has the functions and methods of github.com/bits-and-blooms/bloom/v3, over the lock-free
-// filter of this module. To move a program, change one import line:
+// Package bloom has the functions and methods of github.com/bits-and-blooms/bloom/v3, implemented with the lock-free
+// filter of this library. To move a program, change one import line:
 //
 //	import "github.com/seed3447c163/bloom/compat/bitsandblooms"
 //
-// The same keys set the same bits, and files, JSON and gob have the same bytes. All methods are safe for
-// concurrent use, except ReadFrom and the methods that unmarshal, which replace the filter. Methods of the
-// set that BitSet returns are not. If several goroutines add the same new key by TestAndAdd or TestOrAdd, at
-// most one gets false. [docs/formats.md] lists all differences.
+// The same keys set the same bits, and files, JSON and gob have the same bytes. All methods are safe for concurrent
+// use, except ReadFrom, the methods that unmarshal, and those of the bit set that BitSet returns. If several goroutines
+// add the same new key by TestAndAdd or TestOrAdd, at most one gets false. [docs/formats.md] lists all differences.
 //
 // [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md#bits-and-blooms
 package bloom
@@ -23,14 +22,13 @@ import (
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
 
-// A BloomFilter is a set of keys that may contain more than was added. A copy by assignment shares its bits.
+// A BloomFilter is a Bloom filter. A copy by assignment shares its bits.
 //
-// The zero BloomFilter has m = 0 and k = 0 and marshals to JSON. ReadFrom and the methods that unmarshal make it
-// a filter. Its other methods return an error that wraps bloom.ErrInvalid, or panic if they return no error.
+// The zero BloomFilter has m = 0 and k = 0. It can be marshalled to JSON, and read into by ReadFrom and the methods
+// that unmarshal. Its other methods return an error that wraps bloom.ErrInvalid, or panic if they return no error.
 type BloomFilter bloom.BloomFilter
 
-// Filter returns the filter as one of the root package, with the same bits, for batches, statistics and package
-// persist.
+// Filter returns a filter of the root package with the same bits, for batches, statistics and package persist.
 func (f *BloomFilter) Filter() *bloom.BloomFilter { return (*bloom.BloomFilter)(f) }
 
 // isZero reports whether f is the zero BloomFilter.
@@ -55,8 +53,8 @@ func must[T any](v T, err error) T {
 // not between 0 and 1, and where New does.
 func NewWithEstimates(n uint, p float64) *BloomFilter { return New(EstimateParameters(n, p)) }
 
-// EstimateParameters returns the m and k of NewWithEstimates. It takes n = 0 as 1. It panics if p is not between
-// 0 and 1, or m or k is too large.
+// EstimateParameters returns the m and k of NewWithEstimates. n = 0 counts as 1. It panics if p is not between 0 and 1,
+// or if m or k is too large.
 func EstimateParameters(n uint, p float64) (m, k uint) {
 	params := must(bitsandblooms.Params(uint64(n), p))
 	if params.M > math.MaxUint { // of 32 bits
@@ -66,8 +64,8 @@ func EstimateParameters(n uint, p float64) (m, k uint) {
 	return uint(params.M), uint(params.K)
 }
 
-// From returns a filter of len(data)·64 bits. It uses data and does not clear it. It panics where New does, and
-// if uint cannot hold the number of bits.
+// From returns a filter of len(data)·64 bits that uses data, with its bits. It panics where New does, and if the number
+// of bits is too large for a uint.
 func From(data []uint64, k uint) *BloomFilter {
 	if len(data) > math.MaxUint/64 { // 2^26 words on systems of 32 bits
 		const most = uint(math.MaxUint / 64)
@@ -76,8 +74,8 @@ func From(data []uint64, k uint) *BloomFilter {
 	return FromWithM(data, uint(len(data))*64, k)
 }
 
-// FromWithM returns a filter of m bits. It uses data and does not clear it. If data has fewer bits, it uses a
-// copy. It panics where New does, and if one of the last word's bits from m on is set.
+// FromWithM returns a filter of m bits that uses data, with its bits, or a copy if data has fewer than m bits. It
+// panics where New does, and if the last word has a set bit beyond m-1.
 func FromWithM(data []uint64, m, k uint) *BloomFilter {
 	s := schemeOf(m, k)
 	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(unsafe.SliceData(data))), len(data))
@@ -122,7 +120,7 @@ func (f *BloomFilter) Test(data []byte) bool { return f.Filter().Contains(data) 
 // TestString is Test for a string.
 func (f *BloomFilter) TestString(data string) bool { return f.Filter().ContainsString(data) }
 
-// TestLocations is Test for the key's Locations.
+// TestLocations is Test for a key with the given Locations.
 func (f *BloomFilter) TestLocations(locs []uint64) bool {
 	m, words := f.Filter().Params().M, f.Filter().Words()
 	for _, l := range locs {
@@ -133,7 +131,7 @@ func (f *BloomFilter) TestLocations(locs []uint64) bool {
 	return true
 }
 
-// TestAndAdd adds a key and returns what Test returned before.
+// TestAndAdd adds a key. It returns false if the key is definitely new, true if it was probably there already.
 func (f *BloomFilter) TestAndAdd(data []byte) bool { return !f.Filter().Add(data) }
 
 // TestAndAddString is TestAndAdd for a string.
@@ -145,7 +143,7 @@ func (f *BloomFilter) TestOrAdd(data []byte) bool { return !f.Filter().Add(data)
 // TestOrAddString is TestAndAdd for a string.
 func (f *BloomFilter) TestOrAddString(data string) bool { return !f.Filter().AddString(data) }
 
-// Locations returns the key's k positions before the division by m.
+// Locations returns the key's k positions before the reduction modulo m.
 func Locations(data []byte, k uint) []uint64 { return bitsandblooms.Locations(data, int(k)) }
 
 // Copy returns a copy with its own bits.
@@ -174,7 +172,7 @@ func (f *BloomFilter) ApproximatedSize() uint32 {
 	return uint32(min(f.Filter().Stats().EstimatedCount, math.MaxUint32))
 }
 
-// EstimateFalsePositiveRate measures the rate of a filter with n keys, by 100,000 lookups.
+// EstimateFalsePositiveRate measures the rate of a filter with n keys, with 100,000 lookups.
 func EstimateFalsePositiveRate(m, k, n uint) float64 {
 	const lookups = 100_000
 	f, key, found := New(m, k), make([]byte, 4), 0

@@ -15,11 +15,11 @@ import (
 	"github.com/seed3447c163/bloom/interop/bitsandblooms"
 )
 
-// headBytes are m, k and the length of the set, before the words.
+// headBytes is the size of m, k and the length of the bit set, before the words.
 const headBytes = 3 * 8
 
-// WriteTo writes the filter and returns the number of bytes. It may run while keys are added. It returns any error
-// of stream, or one that wraps bloom.ErrInvalid for the zero BloomFilter.
+// WriteTo writes the filter and returns the number of bytes. It may run while keys are added. It returns any error from
+// stream, or one that wraps bloom.ErrInvalid for the zero BloomFilter.
 func (f *BloomFilter) WriteTo(stream io.Writer) (int64, error) {
 	w := &counter{Writer: stream}
 	err := bitsandblooms.Write(w, f.Filter())
@@ -53,8 +53,7 @@ func (f *BloomFilter) ReadFrom(stream io.Reader) (int64, error) {
 	return headBytes + int64(read.SizeBytes()), nil
 }
 
-// The methods that marshal have value receivers, so that encoders find them in a filter that is a field and not a
-// pointer.
+// The methods that marshal have value receivers, so that encoders find them if a field is a filter and not a pointer.
 
 // MarshalBinary returns what WriteTo writes.
 func (f BloomFilter) MarshalBinary() ([]byte, error) {
@@ -66,7 +65,7 @@ func (f BloomFilter) MarshalBinary() ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// UnmarshalBinary is ReadFrom for bytes.
+// UnmarshalBinary is ReadFrom for a byte slice.
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	_, err := f.ReadFrom(bytes.NewReader(data))
 	if err == io.EOF {
@@ -81,7 +80,7 @@ func (f BloomFilter) GobEncode() ([]byte, error) { return f.MarshalBinary() }
 // GobDecode is UnmarshalBinary.
 func (f *BloomFilter) GobDecode(data []byte) error { return f.UnmarshalBinary(data) }
 
-// MarshalJSON returns m, k and the bits in base64. They are 0, 0 and null for the zero BloomFilter.
+// MarshalJSON returns m, k and the bits in base64, or 0, 0 and null for the zero BloomFilter.
 func (f BloomFilter) MarshalJSON() ([]byte, error) {
 	if f.isZero() {
 		return []byte(`{"m":0,"k":0,"b":null}`), nil
@@ -98,7 +97,7 @@ func (f BloomFilter) MarshalJSON() ([]byte, error) {
 	return append(text, `"}`...), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON returned. As is usual, null leaves the filter as it is.
+// UnmarshalJSON reads what MarshalJSON returned. By convention, null does not change the filter.
 func (f *BloomFilter) UnmarshalJSON(text []byte) error {
 	var parts *struct {
 		M uint64  `json:"m"`

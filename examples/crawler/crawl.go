@@ -20,30 +20,30 @@ const workers = 8
 // A crawler fetches pages and follows their links until none are left.
 type crawler struct {
 	seen  *bloom.BloomFilter
-	depth uint          // most clicks away from a start URL
+	depth uint          // largest number of clicks from a start URL
 	delay time.Duration // between requests to a host
 	pause time.Duration // before the second try of a page; twice as long before the third
 
-	maxPause time.Duration // whatever Retry-After says
+	maxPause time.Duration // even if Retry-After is longer
 
 	client http.Client
-	hosts  map[string]*host // those of the start URLs
+	hosts  map[string]*host // of the start URLs
 
-	fetched, failed, known atomic.Int64 // pages, pages, and links to pages that were seen before
+	fetched, failed, known atomic.Int64 // numbers of pages, of pages, and of links to pages seen before
 
 	mu     sync.Mutex
-	levels [][]place // pages by their clicks away from a start
-	queued int       // pages, done ones too
+	levels [][]place // waiting pages by depth
+	queued int       // number of pages, waiting or done
 	file   *os.File  // the queue file, or nil
 	broken error     // why the queue file cannot be written
 	stop   func()
 }
 
-// A place is a page that waits, and how the crawler reached it.
+// A place is a waiting page, and how the crawler reached it.
 type place struct {
 	url   *url.URL
-	depth uint // clicks away from a start URL: redirects are none
-	hops  int  // redirects from the page of the last click
+	depth uint // clicks from a start URL; redirects do not count
+	hops  int  // redirects since the last click
 }
 
 func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
@@ -59,14 +59,13 @@ func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
 	return c, err
 }
 
-// crawl returns when all pages are fetched or ctx ends. Its error says why no page was fetched, or what is
-// wrong with the queue file at path; "" stands for none.
+// crawl returns when all pages are done or ctx ends. path is the queue file, or "". The error says why no page was
+// fetched, or what is wrong with the queue file.
 //
-// It works level by level: all pages at one depth are done before the first page of the next.
-// Otherwise a long chain of fast pages could reach a URL before a short chain of slow pages does,
-// and the depth limit would cut off pages that are near enough. An exact set could store the depth
-// and correct it; a filter cannot. So the links of a page that waited for another run keep the depths at
-// which other pages led to them.
+// It works level by level: all pages at one depth are done before the first page of the next. Otherwise a long chain of
+// fast pages could reach a URL before a short chain of slow pages does, and the depth limit would exclude pages that
+// are near enough. A map could store the depth of a URL and correct it later; a filter cannot. (A page that waits for
+// another run is done after deeper ones, so URLs that it has in common with them may have a greater depth.)
 func (c *crawler) crawl(ctx context.Context, path string, starts ...string) error {
 	ctx, c.stop = context.WithCancel(ctx)
 	defer c.stop()
@@ -95,7 +94,7 @@ func (c *crawler) crawl(ctx context.Context, path string, starts ...string) erro
 	return c.broken
 }
 
-// begin reads the rules of the hosts, and lets the first pages wait.
+// begin reads the rules of the hosts, and queues the start pages or the pages in the queue file.
 func (c *crawler) begin(ctx context.Context, path string, starts []string) error {
 	for _, start := range starts {
 		u, err := normalize(&url.URL{}, start)
@@ -116,15 +115,15 @@ func (c *crawler) begin(ctx context.Context, path string, starts []string) error
 	return c.useQueue(path)
 }
 
-// waiting returns how many pages wait.
+// waiting returns the number of waiting pages.
 func (c *crawler) waiting() int64 { return int64(c.queued) - c.fetched.Load() - c.failed.Load() }
 
-// progress says how far the crawl is, also while it runs.
+// progress describes the progress of the crawl. It may be called while the crawl runs.
 func (c *crawler) progress() string {
 	return fmt.Sprintf("%d pages fetched, %d failed", c.fetched.Load(), c.failed.Load())
 }
 
-// summary says what was fetched, whether the filter was large enough, and what can be done next.
+// summary describes the result: the pages, the fill of the filter, and whether it was large enough.
 func (c *crawler) summary() string {
 	stats := c.seen.Stats()
 	summary := fmt.Sprintf("%s; %d links led to pages seen before.\nThe filter has %d of %d planned URLs in %d bytes.",
@@ -135,7 +134,7 @@ func (c *crawler) summary() string {
 	return summary
 }
 
-// visit fetches a page and, except at the last level, follows its links. A page that may be there later still waits
+// visit fetches a page and, except at the last level, follows its links. After a temporary error, the page still waits
 // if there is a queue file.
 func (c *crawler) visit(ctx context.Context, at place) {
 	got, err := c.fetch(ctx, at.url)
@@ -175,7 +174,7 @@ func (c *crawler) visit(ctx context.Context, at place) {
 	c.finish(done, next)
 }
 
-// finish notes that a page is done, and lets the pages wait that it led to.
+// finish records that a page is done, and queues the new pages to which it led.
 func (c *crawler) finish(done page, next []place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +182,7 @@ func (c *crawler) finish(done page, next []place) {
 		c.broken = c.writeLine(done)
 	}
 	if c.broken != nil {
-		c.stop() // no line may follow one that is cut
+		c.stop() // no line may follow an incomplete one
 		return
 	}
 	c.count(done)
@@ -201,8 +200,8 @@ func (c *crawler) count(done page) {
 	c.fetched.Add(1)
 }
 
-// follow returns the target of a link if the crawler may follow it and has not seen it; otherwise nil. The
-// filter comes last: a filter cannot forget, so it must not learn a URL that will not wait.
+// follow returns the target of a link if the crawler may follow it and has not seen it; otherwise nil. The filter comes
+// last: a filter cannot forget, so it must not get a URL that will not be queued.
 func (c *crawler) follow(base *url.URL, ref string) *url.URL {
 	u, err := normalize(base, ref)
 	if err != nil {

@@ -18,26 +18,26 @@ const (
 	userAgent = agent + "/1.0 (+https://github.com/seed3447c163/bloom)"
 	timeout   = 10 * time.Second // per request
 	maxBody   = 4 << 20          // bytes read per page or robots.txt
-	maxHops   = 10               // redirects that follow each other
+	maxHops   = 10               // consecutive redirects
 	tries     = 3                // of a page in one run
 )
 
-// A temporaryError is why a page was not fetched that may be there later: the server is away or busy.
+// A temporaryError is an error after which the page may be fetched later: the server does not answer or is busy.
 type temporaryError struct {
 	error
-	busy  bool          // the host gets no request for a while
-	after time.Duration // what the server said about that
+	busy  bool          // if true, the host gets no request for a while
+	after time.Duration // from Retry-After
 }
 
-// An answer is what a page leads to.
+// An answer has the links of a page, or its redirect.
 type answer struct {
-	base     *url.URL // that links are relative to
+	base     *url.URL // base URL of the links
 	links    []string
 	redirect string
 }
 
-// fetch tries to get a page until the answer is final, with growing pauses. In the pauses of a busy host, no other page
-// of it is tried.
+// fetch gets a page. After temporary errors it tries again, with growing pauses. While a host is busy, no other page of
+// it is requested.
 func (c *crawler) fetch(ctx context.Context, u *url.URL) (got answer, err error) {
 	host := c.hosts[u.Host]
 	for try := range tries {
@@ -74,7 +74,7 @@ func sleep(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// get asks for a page once.
+// get requests a page once.
 func (c *crawler) get(ctx context.Context, u *url.URL) (got answer, err error) {
 	resp, err := c.request(ctx, u)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *crawler) get(ctx context.Context, u *url.URL) (got answer, err error) {
 	return got, err
 }
 
-// retryAfter returns the time of a Retry-After header, which has seconds or a date, or 0.
+// retryAfter returns the time in a Retry-After header, in seconds or until a date, or 0.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
@@ -124,7 +124,7 @@ func (c *crawler) request(ctx context.Context, u *url.URL) (*http.Response, erro
 	return resp, err
 }
 
-// A body is the beginning of an answer.
+// A body reads at most the first maxBody bytes of a response.
 type body struct {
 	io.ReadCloser
 	url    *url.URL

@@ -22,16 +22,16 @@ type host struct {
 
 	mu    sync.Mutex
 	until time.Time // no request before
-	inRow int       // pages that failed since the last answer
-	alone error     // why the host gets no request in this run, or nil
+	inRow int       // pages in a row that failed
+	alone error     // why the host gets no more requests in this run, or nil
 }
 
-// mostInRow is how many pages of a host may fail in a row, each after all tries.
+// mostInRow is the number of pages in a row, each after all tries, after whose failure a host is left alone.
 const mostInRow = 5
 
 var errAlone = errors.New("the host is left alone")
 
-// newHost reads a host's robots.txt. If it cannot be read, the host is left alone (RFC 9309, 2.3.1.4).
+// newHost reads a host's robots.txt. If it cannot be read, the host gets no requests (RFC 9309, 2.3.1.4).
 func (c *crawler) newHost(ctx context.Context, u *url.URL) *host {
 	h := &host{name: u.Host, limiter: rate.NewLimiter(rate.Inf, 1)}
 	robots := u.ResolveReference(&url.URL{Path: "/robots.txt"})
@@ -65,12 +65,13 @@ func (c *crawler) readRules(ctx context.Context, robots *url.URL) (*robotstxt.Ro
 	return robotstxt.FromResponse(resp)
 }
 
-// forbids reports whether the host's rules forbid a page. Without rules, a page may wait for a run that has them.
+// forbids reports whether the host's rules forbid a page. If they could not be read, no page is forbidden: it waits for
+// another run.
 func (h *host) forbids(u *url.URL) bool {
 	return h.rules != nil && !h.rules.TestAgent(u.RequestURI(), agent)
 }
 
-// wait returns when the host may get a request, or an error if it gets none in this run.
+// wait waits until the host may get a request, or returns an error if it gets none in this run.
 func (h *host) wait(ctx context.Context) error {
 	for {
 		if err := h.limiter.Wait(ctx); err != nil {
@@ -86,7 +87,7 @@ func (h *host) wait(ctx context.Context) error {
 	}
 }
 
-// rest keeps requests from the host for a while.
+// rest stops requests to the host for a while.
 func (h *host) rest(pause time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,14 +96,14 @@ func (h *host) rest(pause time.Duration) {
 	}
 }
 
-// answered notes that a page got a final answer.
+// answered records that a page got a final answer.
 func (h *host) answered() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.inRow = 0
 }
 
-// failed notes that all tries of a page failed.
+// failed records that all tries of a page failed.
 func (h *host) failed() {
 	h.mu.Lock()
 	h.inRow++
@@ -113,7 +114,7 @@ func (h *host) failed() {
 	}
 }
 
-// leave leaves the host alone for this run.
+// leave stops requests to the host for this run.
 func (h *host) leave(why error) {
 	log.Printf("%s is left alone for this run: %v", h.name, why)
 	h.mu.Lock()

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// readLinks returns the links of an HTML page and the URL that they are relative to: the page's
-// own, or that of <base>.
+// readLinks returns the links of an HTML page and their base URL: the page's own, or that of <base>.
 func readLinks(page io.Reader, base *url.URL) (*url.URL, []string, error) {
 	doc, err := html.Parse(page)
 	if err != nil {
@@ -39,10 +38,10 @@ func readLinks(page io.Reader, base *url.URL) (*url.URL, []string, error) {
 
 var defaultPorts = map[string]string{"http": ":80", "https": ":443"}
 
-// normalize returns the normal form of a reference relative to base: to the filter, two spellings of
-// a URL are two keys. It merges the spellings that RFC 3986, section 6.2, calls equivalent (case of
-// scheme and host, default port, escapes, dot segments) and, by convention, the orders of query
-// parameters. It drops user and fragment. A trailing slash stays: /a and /a/ may be different pages.
+// normalize returns the normal form of a reference relative to base, because two spellings of a URL would be two keys
+// of the filter. It removes the differences that RFC 3986, section 6.2, calls equivalent (case of scheme and host,
+// default port, escapes, dot segments) and, by convention, the order of query parameters. It drops user and fragment.
+// It keeps a trailing slash, because /a and /a/ may be different pages.
 func normalize(base *url.URL, ref string) (*url.URL, error) {
 	u, err := base.Parse(strings.TrimSpace(ref))
 	if err != nil {

@@ -4,15 +4,14 @@
 //		queue = append(queue, url) // new, and no other worker gets true
 //	}
 //
-// One call asks and records, from any number of workers, without a lock. A page whose URL is a
-// false positive is never fetched, so the rate is 1e-6. Web pages choose the keys, so the hash is
-// MapHash: its seed is random and stays in this process.
+// One call looks up and adds, from any number of workers, without a lock. A page whose URL is a false positive is never
+// fetched, so the rate is 1e-6. Web pages choose the keys, so the hash is MapHash, whose seed is random and secret.
 //
-// The crawler stays on the hosts of the start URLs, obeys robots.txt and rel=nofollow, and limits
-// its rate per host. Each second it says how many pages it has fetched. If a site is away or busy, it
-// tries again after a pause. With -queue it can be stopped or killed, and pages that are still not there
-// wait: the same command goes on, and no page is lost. Without a URL it serves a site of its own on the
-// loopback interface.
+// The crawler stays on the hosts of the start URLs, obeys robots.txt and rel=nofollow, and limits its rate per host.
+// Each second it prints the number of fetched pages. If a site does not answer or is busy, it tries again after a
+// pause. With -queue it can be stopped or killed: the same command then continues the crawl, no page is lost, and pages
+// with temporary errors are tried again. Without a URL it crawls a built-in site, which it serves on the loopback
+// interface.
 package main
 
 import (

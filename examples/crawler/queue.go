@@ -13,14 +13,13 @@ import (
 	"strings"
 )
 
-// A queue file lets a crawl go on after it was stopped or killed. It has the queue, and what the filter
-// must know, in one place: the first line has the start URLs and the depth, and each further line has a
-// page that is done, and the links that were new on it. A page waits if it is a start or a link, and is not
-// done. Nothing that may succeed later is written as done.
+// With a queue file, a crawl continues after it was stopped or killed. The file determines the queue and the keys of
+// the filter. The first line has the start URLs and the depth. Each further line has a page that is done, and its new
+// links. A page waits if it is a start or a link and is not done. A page with a temporary error is not written as done.
 //
-// A filter in a file of its own would lose pages: a kill between two writes leaves URLs that the filter
-// knows and the queue does not have. Here a kill repeats only the pages that were being read. A power cut
-// also repeats those whose lines were not on the disk. Only one process may use the file at a time.
+// With the filter in another file, pages would be lost: after a kill between two writes, the filter would have URLs
+// that the queue lacks. Here a kill only makes the crawler fetch again the pages that were being fetched. After a power
+// cut, it also fetches those whose lines were not on the disk. Only one process may use the file at a time.
 type (
 	header struct {
 		Starts []string `json:"starts"`
@@ -31,18 +30,18 @@ type (
 		Error string   `json:"error,omitempty"` // why it could not be fetched
 		Links []string `json:"links,omitempty"`
 
-		Redirect string `json:"redirect,omitempty"` // where the page has moved, if that was new
+		Redirect string `json:"redirect,omitempty"` // target of a redirect, if new
 	}
 )
 
-// useQueue opens the file at path, or makes it, and continues the crawl that it holds. The start pages wait
+// useQueue opens or makes the file at path, and restores the queue and the filter from it. The start pages are queued
 // already.
 func (c *crawler) useQueue(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
-	c.file = file // which lives as long as the process
+	c.file = file // open until the process ends
 	first := header{Depth: c.depth}
 	waits := map[string]place{}
 	for _, at := range c.levels[0] {
@@ -53,13 +52,13 @@ func (c *crawler) useQueue(path string) error {
 	if err != nil {
 		return err
 	}
-	whole := int64(0) // bytes of whole lines
+	whole := int64(0) // bytes of complete lines
 	for lines, number := bufio.NewReader(file), 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		switch {
 		case number == 1 && !strings.HasPrefix(string(want)+"\n", string(line)):
 			return fmt.Errorf("%s is the queue of another crawl or no queue, it begins with %.200q, want %s", path, line, want)
-		case err == io.EOF: // and line is cut if a kill or a full disk has cut the last write
+		case err == io.EOF: // line is incomplete if a kill or a full disk has cut off the last write
 			_, err = file.Seek(whole, io.SeekStart)
 			err = errors.Join(err, file.Truncate(whole))
 			if number == 1 && err == nil {
@@ -78,7 +77,7 @@ func (c *crawler) useQueue(path string) error {
 	}
 }
 
-// redo notes a page that was done before.
+// redo records a page that was done in an earlier run.
 func (c *crawler) redo(line []byte, waits map[string]place) error {
 	var p page
 	if err := json.Unmarshal(line, &p); err != nil {
@@ -108,7 +107,7 @@ func (c *crawler) redo(line []byte, waits map[string]place) error {
 	return nil
 }
 
-// restore lets these pages wait, and no others.
+// restore queues these pages instead of all others.
 func (c *crawler) restore(waits map[string]place) {
 	clear(c.levels)
 	c.queued = len(waits) + int(c.fetched.Load()+c.failed.Load())
@@ -118,7 +117,7 @@ func (c *crawler) restore(waits map[string]place) {
 	}
 }
 
-// writeLine appends a line to the file. A kill cannot take back what one Write has written.
+// writeLine appends a line to the file. A kill does not undo a Write.
 func (c *crawler) writeLine(v any) error {
 	line, err := json.Marshal(v)
 	if err == nil {

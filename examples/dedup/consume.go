@@ -13,8 +13,8 @@ import (
 
 // A Partition is a partition of a message broker. Messages have the offsets 0, 1, 2, …
 type Partition interface {
-	Read(offset uint64) (id, body []byte, err error) // it waits for the message
-	Committed() (next uint64, err error)             // next of the last Commit, or 0 if there was none
+	Read(offset uint64) (id, body []byte, err error) // waits for the message
+	Committed() (next uint64, err error)             // next of the last Commit; 0 if none
 	Commit(next uint64) error                        // all messages before next are processed
 }
 
@@ -23,8 +23,8 @@ const (
 	saveEvery   = 100_000 // messages that the start reads again; the broker must keep them
 )
 
-// Consume processes the messages of a partition, each ID once, until there is an error. n is the number of
-// different IDs that the filter at path is made for.
+// Consume processes the messages of a partition, each ID once, until there is an error. path is the file of the filter,
+// and n its number of different IDs.
 func Consume(path string, n uint64, secret [16]byte, p Partition, process func(id, body []byte) error) error {
 	s, err := load(path, n, secret)
 	if err != nil {

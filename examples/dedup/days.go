@@ -1,6 +1,6 @@
-// Package dedup drops messages and requests that come twice, also after the program was killed:
-// messages of a broker with [Consume], HTTP requests with [Once], anything else with [Days].
-// [docs/deduplication.md] explains the designs and measures what each of them loses.
+// Package dedup drops duplicate messages and requests, even after the program was killed: messages of a broker with
+// [Consume], HTTP requests with [Once], and any keys with [Days]. [docs/deduplication.md] explains the designs and what
+// each of them can lose.
 //
 // [docs/deduplication.md]: https://github.com/seed3447c163/bloom/blob/main/docs/deduplication.md
 package dedup
@@ -18,8 +18,8 @@ import (
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// Days remembers keys for a day, in one mapped file per day (UTC). A killed process forgets nothing, and
-// several processes can use the same folder. A key is forgotten one to two days after it last came.
+// Days remembers keys for a day, in one mapped file per day (UTC). A killed process loses no key, and several processes
+// can use the same folder. A key is forgotten one to two days after its last Add.
 type Days struct {
 	dir    string
 	n      uint64
@@ -34,17 +34,17 @@ type twoDays struct {
 	today, yesterday *persist.File
 }
 
-// OpenDays opens or makes the files in a folder, for n different keys a day. It takes about 11 bytes of
-// disk per key, and drops one new key in 500 million.
+// OpenDays opens or makes the files in a folder, for n different keys per day. They take about 11 bytes of disk per
+// key. One new key in 500 million is a false positive.
 func OpenDays(dir string, n uint64, secret [16]byte) (*Days, error) {
 	d := &Days{dir: dir, n: n, secret: secret, now: time.Now}
 	_, err := d.files()
 	return d, err
 }
 
-// Add returns true to exactly one caller per key, also while the day changes: callers before and after
-// midnight meet in one file, and only its winner goes on. Adding to both files in any case, or a Contains
-// of yesterday's, would give a key no winner or two.
+// Add returns true to exactly one caller per key, even around midnight: callers before and after midnight add to one
+// common file, and only its winner gets true. If Add always added to both files, or called Contains of yesterday's, a
+// key could have no winner or two.
 func (d *Days) Add(key []byte) (bool, error) {
 	f, err := d.files()
 	if err != nil {
@@ -56,7 +56,7 @@ func (d *Days) Add(key []byte) (bool, error) {
 // files returns the files of today and yesterday. After midnight, the first caller opens them.
 func (d *Days) files() (*twoDays, error) {
 	day := d.now().Unix() / (24 * 60 * 60)
-	if f := d.open.Load(); f != nil && day <= f.day { // less: the clock was set back
+	if f := d.open.Load(); f != nil && day <= f.day { // less if the clock was set back
 		return f, nil
 	}
 	d.mu.Lock()
@@ -73,7 +73,7 @@ func (d *Days) files() (*twoDays, error) {
 		return nil, err
 	}
 	f := &twoDays{day, today, yesterday}
-	d.open.Store(f)                 // without closing the old files: other goroutines may be using them
+	d.open.Store(f)                 // the old files stay open, because other goroutines may be using them
 	entries, _ := os.ReadDir(d.dir) // if this or a removal fails, the next day tries again
 	for _, entry := range entries {
 		if path := filepath.Join(d.dir, entry.Name()); strings.HasSuffix(path, ".seen") && path < d.path(day-1) {
@@ -83,7 +83,7 @@ func (d *Days) files() (*twoDays, error) {
 	return f, nil
 }
 
-// file opens the file of a day. It holds the keys of two days, because Add also adds to yesterday's.
+// file opens the file of a day. It gets the keys of two days, because Add also adds to yesterday's.
 func (d *Days) file(day int64) (*persist.File, error) {
 	return persist.Open(d.path(day), 2*d.n, 1e-9, bloom.WithSecret(d.secret))
 }

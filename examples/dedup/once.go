@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Once passes each Idempotency-Key to next once. If next fails, the next request with the key is passed on
-// too, if it comes to this process within a day. next fails if its first final status is 500 or above, or if
-// it panics before it has a status. Every other request with a known key is answered with 409.
+// Once calls next once per Idempotency-Key. If next fails, Once calls it for another request with the key that comes to
+// this process within a day. next fails if its first final status is 500 or above, or if it panics before it has a
+// status. All other requests with a known key get status 409.
 //
-// Put http.TimeoutHandler around Once. Inside, its 503 would count as a failure while the handler still runs.
+// Put http.TimeoutHandler around Once, not inside: its 503 would count as a failure while the handler still runs.
 func Once(seen *Days, next http.Handler) http.Handler {
 	var failed failures // a filter cannot forget a key, so failures are kept here
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,11 +48,11 @@ func Once(seen *Days, next http.Handler) http.Handler {
 
 const (
 	maxFailures = 10_000         // about 2 MB
-	rememberFor = 24 * time.Hour // not longer than Days: another process may take a forgotten key for new
+	rememberFor = 24 * time.Hour // not longer than Days, because after that another process may win the key
 )
 
-// failures are the keys of failed requests. If there are too many, the oldest is forgotten: its key stays
-// in the filter and answers 409.
+// failures has the keys of failed requests, the newest maxFailures. A dropped key is still in the filter, so its
+// requests get 409.
 type failures struct {
 	mu    sync.Mutex
 	of    map[[sha256.Size]byte]*list.Element
@@ -60,7 +60,7 @@ type failures struct {
 }
 
 type failure struct {
-	key  [sha256.Size]byte // of a key that may be long
+	key  [sha256.Size]byte // hash of the key, which may be long
 	came time.Time
 }
 
@@ -78,7 +78,7 @@ func (f *failures) add(key string, came time.Time) {
 	}
 }
 
-// take removes a key and reports whether it was there, to one of several requests.
+// take removes a key. It reports whether the key was there and not too old.
 func (f *failures) take(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,10 +95,10 @@ func (f *failures) remove(sum [sha256.Size]byte) (came time.Time, ok bool) {
 	return f.order.Remove(e).(failure).came, true
 }
 
-// A recorder notes the first final status of an answer, which is the one that the client gets.
+// A recorder records the first final status of a response, which is the one that the client gets.
 type recorder struct {
 	http.ResponseWriter
-	status int // 0: none yet
+	status int // 0 if none yet
 }
 
 func (r *recorder) note(status int) {
@@ -108,7 +108,7 @@ func (r *recorder) note(status int) {
 }
 
 func (r *recorder) WriteHeader(status int) {
-	if status >= 200 || status == http.StatusSwitchingProtocols { // others announce a final one
+	if status >= 200 || status == http.StatusSwitchingProtocols { // others are informational
 		r.note(status)
 	}
 	r.ResponseWriter.WriteHeader(status)
@@ -130,7 +130,7 @@ func (r *recorder) FlushError() error {
 
 func (r *recorder) Flush() { _ = r.FlushError() }
 
-// Hijack counts as success: what the client gets from then on is not known here.
+// Hijack counts as success, because Once does not see what the client gets from then on.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffer, err := http.NewResponseController(r.ResponseWriter).Hijack()
 	if err == nil {

@@ -1,6 +1,5 @@
-// Embedding uses package bloom for the filters of a pebble store's tables. A table's keys go
-// through a FilterWriter; MayContain queries the filter in pebble's block cache, without a copy
-// and without an allocation.
+// Embedding uses packages bloom and view for the filters of the tables of a pebble store. A FilterWriter gets the keys
+// of a table. MayContain looks up a key in the filter in pebble's block cache, without a copy or an allocation.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/seed3447c163/bloom/view"
 )
 
-// Policy is a pebble.FilterPolicy. Its builders are used again: a new one would allocate 16 bytes per key.
+// Policy is a pebble.FilterPolicy. It reuses its builders: a new one would allocate 16 bytes per key.
 type Policy struct{ builders *sync.Pool }
 
 func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
@@ -26,7 +25,7 @@ func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
 	builders := &sync.Pool{New: func() any {
 		builder, err := view.NewWriter(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
 		if err != nil {
-			panic(err) // never: the same arguments made the first one
+			panic(err) // never: the same arguments have succeeded before
 		}
 		return builder
 	}}
@@ -34,12 +33,11 @@ func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
 	return Policy{builders}, nil
 }
 
-// Name is written to the tables: pebble queries a filter only by the policy of the same name.
-// The filter's trailer holds bits, strategy and hash, so they may change under one name.
+// Name is written to the tables. pebble passes a filter only to a policy of the same name. The filter's trailer has k,
+// the strategy and the hash, so these may change without another name.
 func (Policy) Name() string { return "github.com/seed3447c163/bloom/view" }
 
-// MayContain returns true for an unreadable filter: pebble takes no error here, and false would
-// hide keys.
+// MayContain returns true for an unreadable filter, because it cannot return an error, and false would hide keys.
 func (Policy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
 	v, err := view.Parse(filter)
 	return err != nil || v.Contains(key)
@@ -57,7 +55,7 @@ type writer struct {
 
 func (w writer) AddKey(key []byte) { w.Add(key) }
 
-// Finish appends the filter to dst. The builder is empty then; pebble does not use the writer any more.
+// Finish appends the filter to dst. Then the builder is empty, and pebble no longer uses the writer.
 func (w writer) Finish(dst []byte) []byte {
 	defer w.builders.Put(w.Writer)
 	return w.AppendTo(dst)

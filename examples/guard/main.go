@@ -1,11 +1,11 @@
-// Guard is a small service with a guard in front of its database: GET /name returns a value,
-// PUT /name stores one, DELETE /name deletes it, and GET / returns what the guard has done.
+// Guard is a small service with a guard in front of its database. GET /name returns a value, PUT /name stores one,
+// DELETE /name deletes it, and GET / returns the metrics of the guard.
 //
 //	guard [-dir folder] [-listen address]
 //
-// The values are in bbolt. The service can be killed at any moment: after a restart with the same folder the guard
-// reads its file and the names that were put since. Without -dir, the folder is a temporary one, which is removed at
-// Ctrl-C. If you restore an older copy of the database, delete names.guard.
+// The values are in bbolt. The service can be killed at any moment: after a restart with the same folder, the guard
+// reads its file and the names that were put since. Without -dir, the service uses a temporary folder, which it removes
+// at Ctrl-C. If you restore an older copy of the database, delete names.guard.
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// run serves until ctx is done, and writes to out what a user needs to know.
+// run serves until ctx is done, and writes messages for the user to out.
 func run(ctx context.Context, dir, address string, out io.Writer) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "guard"); err != nil {
@@ -102,7 +102,7 @@ func open(dir string) (*service, error) {
 	return &service{store, g}, err
 }
 
-// saved deletes from the store's log the puts that are in the guard's file.
+// saved deletes the puts that are in the guard's file from the store's log.
 func (s *service) saved(position []byte, err error) {
 	if err == nil {
 		err = s.store.forget(position)

@@ -16,9 +16,8 @@ import (
 	"github.com/seed3447c163/bloom/guard"
 )
 
-// A store is a bbolt database behind a guard. bbolt has no log that can be read, so the store writes
-// each new key into a second bucket under a rising number, in the transaction that writes the record.
-// That number is the position.
+// A store is a bbolt database behind a guard. bbolt has no log that can be read, so the store writes each new key to a
+// second bucket, under a rising number, in the transaction that writes the record. The last number is the position.
 type store struct{ db *bbolt.DB }
 
 var _ guard.Store = (*store)(nil)
@@ -29,11 +28,11 @@ var (
 	secrets = []byte("secrets")
 )
 
-// initialMmap is more than the database takes: a put that needs a larger mapping waits for the end of
-// each read transaction, such as a list of all keys.
+// initialMmap is larger than the database. Otherwise a put that needs a larger mapping would wait for the end of all
+// read transactions, such as a list of all keys.
 const initialMmap = 256 << 20
 
-// openStore opens or makes a database in a folder, for this process only.
+// openStore opens or makes a database in a folder. Only one process can have it open.
 func openStore(dir string) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func openStore(dir string) (*store, error) {
 	return &store{db}, nil
 }
 
-// secret returns the key of the guard's filter. The first call makes it.
+// secret returns the secret of the guard's filter. The first call makes it.
 func (s *store) secret() (secret [16]byte, err error) {
 	err = s.db.Update(func(tx *bbolt.Tx) error {
 		bucket, name := tx.Bucket(secrets), []byte("guard")
@@ -80,7 +79,7 @@ func (s *store) get(_ context.Context, key []byte) (value []byte, found bool, er
 	return value, found, err
 }
 
-// put stores a value. It must run in the guard's Put. It logs only new keys.
+// put stores a value, and logs the key if it is new. It must run in the guard's Put.
 func (s *store) put(key, value []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error {
 		records, puts := tx.Bucket(records), tx.Bucket(puts)
@@ -97,13 +96,13 @@ func (s *store) put(key, value []byte) error {
 	})
 }
 
-// delete deletes a key. It needs no guard.
+// delete deletes a key. The guard need not know.
 func (s *store) delete(key []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(records).Delete(key) })
 }
 
-// Position returns the number of the last put. bbolt shows a commit to readers before it is on the
-// disk. A write transaction begins when the commit before it is on the disk.
+// Position returns the number of the last put. It uses a write transaction, which begins when the commit before it is
+// on the disk; readers see a commit before it is on the disk.
 func (s *store) Position(context.Context) ([]byte, error) {
 	tx, err := s.db.Begin(true)
 	if err != nil {
@@ -113,8 +112,8 @@ func (s *store) Position(context.Context) ([]byte, error) {
 	return position, tx.Rollback()
 }
 
-// Keys lists the puts since a position, or all records if the log does not have the position: it is
-// empty, forgotten, or of a newer copy of the database. The transaction reads one state of the database.
+// Keys lists the puts after a position, or all records if the log does not have the position, because it is empty,
+// deleted, or from a newer copy of the database. The transaction reads one state of the database.
 func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		err := s.db.View(func(tx *bbolt.Tx) error {
@@ -135,8 +134,8 @@ func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// forget deletes the log before a position that the guard's Save has returned. The position stays, so
-// that Keys finds it.
+// forget deletes the log before a position that the guard's Save has returned. It keeps the position itself, so that
+// Keys finds it.
 func (s *store) forget(position []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(puts).Cursor()

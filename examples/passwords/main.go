@@ -1,10 +1,10 @@
-// Passwords checks passwords against a published list of leaked ones:
+// Passwords checks passwords against a published list of leaked passwords:
 //
 //	bloom build -o list -p 1e-6 leaked.txt
 //	passwords list <passwords
 //
-// Each line of standard input is a password: all bytes before the newline, as bloom build reads the list. If
-// the list comes from Windows, use bloom build --crlf. A new version of the list is used within a second.
+// Each line of standard input is a password: all bytes before the newline, as in bloom build. If the list comes from
+// Windows, use bloom build --crlf. A new version of the list is used within a second.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// check says of each line whether it is in the list.
+// check prints for each line whether it is in the list.
 func check(path string, in io.Reader, out, news io.Writer) error {
 	leaked, err := guard.OpenList(path)
 	if err != nil {

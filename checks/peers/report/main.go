@@ -1,11 +1,11 @@
-// Report reads the output of the benchmarks and writes their minima into documents, and draws the picture
-// of the README (*.svg):
+// Report reads the output of the benchmarks, writes their minima into documents, and draws the picture of the README
+// (*.svg):
 //
 //	go run ./report run.txt FILE...
 //
 // It replaces the tables and names of machines between the marks that fillIn describes, if they are for this
-// processor's vendor; the figures of other vendors stay. If the figures contradict themselves, it changes
-// nothing, and fails after enoughRounds.
+// processor's vendor. If the figures contradict each other, it changes nothing; with enoughRounds or more, it also
+// fails.
 package main
 
 import (
@@ -53,16 +53,16 @@ func main() {
 	}
 }
 
-// measured has the smallest value of each cell, and the mean of rates. Tables are named after a benchmark and a unit,
+// measured has the smallest value of each cell, but the mean of rates. A table is named after its benchmark and unit,
 // as in "Filter sec/op".
 type measured struct {
 	cells   map[string]map[cell]float64
 	vendor  string // of the processor: AMD, Intel, or the first word of its name
 	machine string
-	rounds  int // that a cell has at most
+	rounds  int // the largest number of values of a cell
 }
 
-// enoughRounds is how many rounds must not contradict themselves.
+// enoughRounds is the number of rounds from which figures must not contradict each other.
 const enoughRounds = 20
 
 type cell struct{ row, column string }
@@ -122,7 +122,7 @@ func read(name string) (m measured, err error) {
 	return m, nil
 }
 
-// knownAs are the names of processors by vendor, family and model. A range of models has one name.
+// knownAs has the code names of processors by vendor, family and range of models.
 var knownAs = []struct {
 	vendor                      string
 	family, firstModel, toModel int
@@ -142,7 +142,7 @@ var knownAs = []struct {
 	{"AMD", 26, 0, 255, "Zen 5"},
 }
 
-// processor returns the name of a processor, with the one that people know it by if Linux says its family and model.
+// processor returns the name of a processor, with its code name if Linux shows its family and model.
 func processor(cpu []string) string {
 	name := strings.NewReplacer("(R)", "", " Processor", "").Replace(strings.Join(cpu, " "))
 	info, _ := os.ReadFile("/proc/cpuinfo")
@@ -161,7 +161,7 @@ func processor(cpu []string) string {
 	return name
 }
 
-// commit names the commit that was measured, if Git knows it.
+// commit returns ", commit " and the measured commit, or "" if Git does not know it.
 func commit() string {
 	out, err := exec.Command("git", "rev-parse", "--short=7", "HEAD").Output()
 	if err != nil {
@@ -170,8 +170,8 @@ func commit() string {
 	return ", commit " + strings.TrimSpace(string(out))
 }
 
-// contradictions returns an error if a lookup in a batch takes longer than a single one, or a hash longer
-// than a lookup with this hash. A tenth more is noise.
+// contradictions returns an error if a lookup in a batch takes over a tenth longer than a single one, or a hash than a
+// lookup with this hash.
 func (m measured) contradictions() error {
 	var all []error
 	for table, cells := range m.cells {
@@ -194,7 +194,7 @@ func (m measured) contradictions() error {
 	return errors.Join(all...)
 }
 
-// rows returns the rows of a table, the fastest first, by a column.
+// rows returns the rows of a table, sorted by a column, the fastest first.
 func (m measured) rows(table, column string) (rows []string) {
 	for c := range m.cells[table] {
 		if c.column == column {
@@ -212,8 +212,8 @@ var (
 	machine = regexp.MustCompile(`(<!-- machine (\S+) -->)[^<]*`)
 )
 
-// fillIn replaces every table and every name of a machine that a document marks for this vendor. A table is
-// sorted by its last column of lookups:
+// fillIn replaces the tables and the names of machines that a document marks for this vendor. A table is sorted by its
+// last column of lookups:
 //
 //	<!-- machine AMD -->...<!-- end -->
 //	<!-- table AMD Filter: bits/key, rate%, add, mixed -->
@@ -270,7 +270,7 @@ func (m measured) table(name string, columns []string) string {
 	return b.String()
 }
 
-// shown returns a row's name as people read it.
+// shown returns a row's name for documents.
 func shown(row string) string {
 	name := strings.NewReplacer(",", ", ", "-+-", " + ", "-layer", " layer").Replace(row)
 	if ours, ok := strings.CutPrefix(name, "ours:"); ok {
@@ -282,18 +282,18 @@ func shown(row string) string {
 	return name
 }
 
-// drawn are the filters of the picture.
+// drawn lists the filters of the picture.
 var drawn = []string{
 	"ours:SplitBlock,RapidHash,batch", "ours:SplitBlock,RapidHash", "ours:Blocked,RapidHash", "ours:DoubleHashing,RapidHash",
 	"ours:DoubleHashing,Murmur3", "ours:DoubleHashing,Murmur3,batch", "parquet-go", "blobloom.Sync", "ristretto-z.Bloom", "holiman-bloomfilter", "pebble",
 	"ipfs-bbloom", "bits-and-blooms", "bits-and-blooms-+-RWMutex", "BoomFilters", "Guava-(JVM)",
 }
 
-// byNew is what New gives without options.
+// byNew is the filter of New without options.
 const byNew = "ours:DoubleHashing,Murmur3"
 
-// label returns a filter's name in the picture, with a mark if no goroutine may look up keys during an add: such
-// filters have no figures for two goroutines. Guava, which allows it, is measured in another program.
+// label returns a filter's name in the picture, with a mark if lookups during an add are not safe: such filters have no
+// figures for two goroutines. Guava has none because another program measures it.
 func (m measured) label(filter string) string {
 	name := strings.Trim(shown(filter), "*")
 	if _, ok := m.cells["Filter sec/op"][cell{filter, "add ×2"}]; !ok && !strings.HasPrefix(filter, "Guava") {
@@ -305,7 +305,7 @@ func (m measured) label(filter string) string {
 	return name
 }
 
-// draw draws how long a lookup takes, for n = 10,000: one bar per filter, for light and dark pages.
+// draw draws the time of a lookup for n = 10,000, with one bar per filter, for light and dark pages.
 func (m measured) draw(name string) error {
 	const left, row, head, foot = 245, 24, 56, 20
 	times := m.cells["Filter sec/op"]

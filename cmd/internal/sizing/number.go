@@ -17,12 +17,12 @@ var (
 	either  = regexp.MustCompile(`^([1-9]\d{0,2})[.,](\d{3})$`)     // one thousand or one
 )
 
-// Ambiguous is the error for a number that readers of different languages take for different ones.
+// Ambiguous is the error for a number that has different meanings in different languages.
 type Ambiguous struct{ error }
 
-// Number reads a number as people write it: 1e6, 1,000,000, 1.000.000, 1 000 000, 1_000_000, 10M,
-// 1.5%, 1,5%, 1/1000. In a rate, which is small, a single comma or point is a decimal one. In another
-// number, 1,000 and 1.000 can mean one or one thousand, which is an Ambiguous error.
+// Number reads a number as people write it: 1e6, 1,000,000, 1.000.000, 1 000 000, 1_000_000, 10M, 1.5%, 1,5%, 1/1000.
+// In a rate, a single comma or point is the decimal one. In other numbers, 1,000 and 1.000 can mean one or one
+// thousand: the error is Ambiguous.
 func Number(text string, isRate bool) (float64, error) {
 	text = spaces.Replace(text)
 	factor := 1.0
@@ -44,7 +44,7 @@ func Number(text string, isRate bool) (float64, error) {
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0, errors.New("not a number")
 	}
-	// The product of decimals has up to 15 digits: 1.1 * 1e6 is 1100000.
+	// Rounded to 15 digits, so that 1.1 * 1e6 is 1100000.
 	return strconv.ParseFloat(strconv.FormatFloat(x*factor, 'g', 15, 64), 64)
 }
 

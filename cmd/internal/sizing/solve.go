@@ -10,8 +10,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Solve returns the filter for two of n, p and m; the third is 0. With all three it checks that they
-// agree. It asks bloom.New for every answer, by bisection where that computes the other way.
+// Solve returns the filter for two of n, p and m; the third is 0. If all three are given, it checks that they agree. It
+// computes every filter with bloom.NewScheme, and finds n or p by bisection.
 func Solve(s bloom.Strategy, n, p, m float64) (bloom.Scheme, error) {
 	const most = 1 << 53
 	for what, v := range map[string]float64{"n": n, "m": m} {

@@ -16,13 +16,13 @@ import (
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// Formats are all formats, in the order in which they are tried: formats with a mark come first.
+// Formats lists all formats, in the order in which Open tries them: formats with a magic come first.
 var Formats = []*Format{
 	&Native, &text, &mapped, &count, &Scalable, &Rotating, &exact,
 	&parquetFile, &parquetFilter, &redisBloom, &bloomFilters, &bitsAndBloomsJSON, &bitsAndBlooms, &guavaFile,
 }
 
-// Open reads a filter. It returns the filter of a package of this library, or Columns.
+// Open reads a filter. It returns a filter of this library, or Columns, and the format.
 func Open(file *File) (any, *Format, error) {
 	in := &input{bufio.NewReaderSize(file, 64<<10), file}
 	head, err := in.Peek(4096)
@@ -49,8 +49,8 @@ func Open(file *File) (any, *Format, error) {
 	return f, from, err
 }
 
-// requires returns the options that reading a filter of this library needs: the strategy and the hash
-// of another system that its header names. keyed reports whether it has a secret.
+// requires returns the options that a filter of this library needs if its header names the strategy or the hash of
+// another system. keyed reports whether it has a secret.
 func (f *Format) requires(head []byte) (opts []bloom.Option, keyed bool) {
 	if f.header == nil {
 		return nil, false
@@ -87,10 +87,10 @@ func Strategies() (all []bloom.Strategy) {
 // Keeps reports whether a filter can be read, changed and written in the format.
 func (f *Format) Keeps() bool { return f.write != nil || f.itself != nil }
 
-// Grows reports whether the format has filters that a plain filter is not.
+// Grows reports whether filters of the format grow.
 func (f *Format) Grows() bool { return f.itself != nil }
 
-// Write writes a filter. It refuses a filter that is not of the format and not plain.
+// Write writes a filter of the format, or one that can be made into a plain filter. It refuses others.
 func (f *Format) Write(w io.Writer, filter any) error {
 	if f.itself != nil {
 		if self, ok := f.itself(filter); ok {
@@ -105,7 +105,7 @@ func (f *Format) Write(w io.Writer, filter any) error {
 	return f.write(w, plain)
 }
 
-// Plain returns a filter with one set of bits as a plain filter.
+// Plain returns f as a plain filter. It refuses a filter with several sets of bits.
 func Plain(f any) (*bloom.BloomFilter, error) {
 	switch f := f.(type) {
 	case *bloom.BloomFilter:
@@ -122,7 +122,7 @@ func Plain(f any) (*bloom.BloomFilter, error) {
 	return nil, errors.New("more than one set of bits in this filter; only add, check, dedup, info and Go programs read it")
 }
 
-// Names returns the formats that a plain filter can be written in.
+// Names returns the names of the formats in which a plain filter can be written.
 func Names() (names []string) {
 	for _, f := range Formats {
 		if f.write != nil {
@@ -132,7 +132,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Named returns the format of that name.
+// Named returns the format of that name, if a plain filter can be written in it.
 func Named(name string) (*Format, error) {
 	for _, f := range Formats {
 		if f.Name == name && f.write != nil {

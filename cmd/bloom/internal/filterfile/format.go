@@ -12,30 +12,30 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A Format is a way to write a filter to a file.
+// A Format is a file format for filters.
 type Format struct {
 	Name, About string
 
-	// is recognises the first bytes of a file of size bytes, -1 if unknown.
+	// is reports whether head begins a file of the format. size is the file's size in bytes, -1 if unknown.
 	is   func(head []byte, size int64) bool
 	read func(in *input, opts []bloom.Option) (any, error)
 
-	// header returns the bytes at which the header of the first filter begins, for a format of this
-	// library; nil for others.
+	// header returns the bytes from the header of the first filter on. It is nil except for formats of this
+	// library.
 	header func(head []byte) []byte
 
 	write  func(w io.Writer, f *bloom.BloomFilter) error // nil if a plain filter cannot be written
-	itself func(f any) (w io.WriterTo, ok bool)          // nil, or whether f writes itself in this format
+	itself func(f any) (w io.WriterTo, ok bool)          // if not nil, reports whether f has a WriteTo for this format
 
-	// Create makes the empty filter of the format's own programs; nil for a plain one.
+	// Create makes the empty filter that programs of the format would make; nil for a plain one.
 	Create func(n uint64, p float64, opts []bloom.Option) (Filter, error)
 
-	// strategies and hash are of the format's own programs. Files of this library may name them.
+	// strategies and hash are those of the format's programs. Files of this library may name them.
 	strategies []bloom.Strategy
 	hash       func(name string) (bloom.Hash, bool)
 }
 
-// A Filter can be queried.
+// A Filter has the methods that all filters share.
 type Filter interface {
 	ContainsMany(keys [][]byte, found []bool) int
 	Stats() bloom.Stats
@@ -45,12 +45,12 @@ type Filter interface {
 type File struct {
 	io.Reader
 	Size    int64    // -1 if unknown
-	Whole   *os.File // which Reader reads, nil if Size is unknown
+	Whole   *os.File // the file that Reader reads, nil if Size is unknown
 	Path    string   // "-" for standard input
 	Column  string   // of a Parquet file, "" for the only one
 	Options []bloom.Option
 
-	// Secret returns the option for the secret, or none. needed is whether the filter has one.
+	// Secret returns the option for the secret, or none. needed reports whether the filter has one.
 	Secret func(needed bool) ([]bloom.Option, error)
 }
 
@@ -60,8 +60,8 @@ type input struct {
 	file *File
 }
 
-// Len lets a filter get its memory at once: the library asks its reader how many bytes are still to come. It is 0 if
-// that is unknown, as for a pipe.
+// Len returns the number of bytes that are left, so that the library allocates a filter at once. It is 0 if unknown, as
+// for a pipe.
 func (in *input) Len() int {
 	if in.file.Whole == nil {
 		return 0
@@ -73,7 +73,7 @@ func (in *input) Len() int {
 	return int(min(max(0, in.file.Size-at)+int64(in.Buffered()), math.MaxInt-4096))
 }
 
-// reading adapts a function of the library. A file must end with its filter.
+// reading adapts a function of the library, and checks that nothing follows the filter.
 func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(*input, []bloom.Option) (any, error) {
 	return func(in *input, opts []bloom.Option) (any, error) {
 		f, err := read(in, opts...)
@@ -92,7 +92,7 @@ func creating[F Filter](create func(uint64, float64, ...bloom.Option) (F, error)
 	return func(n uint64, p float64, opts []bloom.Option) (Filter, error) { return create(n, p, opts...) }
 }
 
-// writesItself is for filters with a method WriteTo.
+// writesItself is a Format's itself for filters of type F.
 func writesItself[F io.WriterTo](f any) (io.WriterTo, bool) {
 	self, ok := f.(F)
 	return self, ok

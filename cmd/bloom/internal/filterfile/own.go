@@ -16,7 +16,7 @@ import (
 	"github.com/seed3447c163/bloom/scalable"
 )
 
-// The formats of this library, see docs/formats.md. Rotating and Scalable are written by dedup.
+// The formats of this library, see docs/formats.md. dedup writes Rotating and Scalable.
 var (
 	Native = Format{
 		Name:   "bloom",
@@ -77,12 +77,12 @@ var (
 
 const magic = "\x89bloom\n"
 
-// at returns a function that returns the file from an offset on, where the header of some formats begins.
+// at returns a header function for formats whose header begins at the given offset.
 func at(offset int) func([]byte) []byte {
 	return func(head []byte) []byte { return head[min(offset, len(head)):] }
 }
 
-// decoded returns the bytes at the beginning of a text in base64.
+// decoded decodes the beginning of a text in base64.
 func decoded(text []byte) []byte {
 	raw, _ := io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
 	return raw
@@ -94,7 +94,7 @@ type textReader struct {
 	in *input
 }
 
-// Len counts what the decoder may hold, and line ends as text: it is an upper bound.
+// Len returns an upper bound: it includes the decoder's buffer, and counts newlines as text.
 func (t textReader) Len() int { return (t.in.Len() + 2048) / 4 * 3 }
 
 func readText(in *input, opts []bloom.Option) (any, error) {
@@ -120,7 +120,7 @@ func writeText(w io.Writer, f *bloom.BloomFilter) error {
 	return err
 }
 
-// readMapped opens a filter that other programs may have open. The process's end closes it.
+// readMapped opens a filter that other programs may have open. It stays open until the process ends.
 func readMapped(in *input, opts []bloom.Option) (any, error) {
 	if in.file.Path == "-" {
 		return nil, errors.New("a memory-mapped filter on standard input, want its file's name")

@@ -29,7 +29,7 @@ var (
 	}
 )
 
-// isParquetFilter looks for Thrift's byte count and a union, the beginning of a filter's header.
+// isParquetFilter checks for the beginning of a filter's header: Thrift's encoding of a number of bytes and a union.
 func isParquetFilter(head []byte, _ int64) bool {
 	if len(head) < 2 || head[0] != 0x15 {
 		return false
@@ -38,14 +38,14 @@ func isParquetFilter(head []byte, _ int64) bool {
 	return n > 0 && len(head) >= 3+n && head[1+n] == 0x1c && head[2+n] == 0x1c
 }
 
-// Columns are the columns of a Parquet file that have a filter, or those that --column names.
+// Columns has the columns of a Parquet file that have a filter, or those that --column names.
 type Columns struct {
 	List []parquet.Column
 	name string   // --column, or ""
-	file *os.File // the process's end closes it
+	file *os.File // open until the process ends
 }
 
-// maxColumns limits the memory for a list of columns. A hostile footer has one per 5 bytes.
+// maxColumns limits the memory for the list of columns. A forged footer may have one per 5 bytes.
 const maxColumns = 1 << 16
 
 // readColumns reads the footer.
@@ -96,7 +96,7 @@ func (c Columns) Only() (*bloom.BloomFilter, error) {
 	return c.Filter(c.List[0])
 }
 
-// Whole returns the only column with the filters of all row groups, or of the one that --column names.
+// Whole returns the only column, with its filters in all row groups, or in the one that --column names.
 func (c Columns) Whole() (Column, error) {
 	if len(c.List) == 0 {
 		return Column{}, errors.New("no column of this Parquet file has a filter")
@@ -131,7 +131,7 @@ type rowGroup struct {
 	number int
 }
 
-// Encode returns the keys of values that are written as text, up to the first one that has none.
+// Encode returns the keys of values given as text, up to the first invalid one.
 func (c Column) Encode(values [][]byte) (keys [][]byte, err error) {
 	for _, value := range values {
 		key, err := c.Key(string(value))
@@ -143,7 +143,7 @@ func (c Column) Encode(values [][]byte) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// ContainsMany looks up encoded keys: a key is in if a filter contains it.
+// ContainsMany looks up encoded keys: a key is found if one of the filters contains it.
 func (c Column) ContainsMany(keys [][]byte, found []bool) (n int) {
 	clear(found)
 	some := make([]bool, len(keys))

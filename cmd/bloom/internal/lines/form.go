@@ -8,13 +8,13 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Form says what a line is, and which part of it is its key.
+// A Form defines where lines end, and which part of a line is its key.
 type Form struct {
 	End       byte   // ends a line
 	Field     uint64 // the field that is the key, from 1; 0 for the whole line
-	ToEnd     bool   // the key goes on to the end of the line
+	ToEnd     bool   // the key extends to the end of the line
 	Delimiter string // between fields; empty for blanks, as in awk
-	CRLF      bool   // leave a carriage return before the end, and a file's UTF-8 mark, out of the keys
+	CRLF      bool   // remove a carriage return at the end of a line, and the UTF-8 mark of a file, from the keys
 	MaxLine   uint64 // bytes; 0 for any number
 }
 
@@ -31,13 +31,13 @@ func (f Form) limit() int {
 	return int(f.MaxLine)
 }
 
-// tooLong is the error for a line above the limit.
+// tooLong returns the error for a line above the limit.
 func (f Form) tooLong() error {
 	return fmt.Errorf("longer than %s, want shorter lines or a larger --max-line", humanize.IBytes(f.MaxLine))
 }
 
-// keys returns the keys of lines, in the memory of keys or of lines. A line without a key has nil. atStart is
-// whether the first line begins a file.
+// keys returns the keys of lines, nil for a line without one. It appends to keys, or returns lines if each line is its
+// key. atStart reports whether the first line begins a file.
 func (f Form) keys(keys, lines [][]byte, atStart bool) [][]byte {
 	if f.Field == 0 && !f.CRLF {
 		return lines
@@ -88,14 +88,14 @@ func (f Form) field() string {
 	return fmt.Sprintf("field %d with -d %q", f.Field, f.Delimiter)
 }
 
-// isTar reports whether a line begins a tar archive: its first block of 512 bytes has a mark. Versions
-// of tar from before 1988 wrote none.
+// isTar reports whether a line begins a tar archive, by the magic in its first block of 512 bytes. Versions of tar from
+// before 1988 wrote none.
 func isTar(line []byte) bool {
 	const at = 257
 	return len(line) > at && (bytes.HasPrefix(line[at:], []byte("ustar\x00")) || bytes.HasPrefix(line[at:], []byte("ustar  \x00")))
 }
 
-// doubts returns warnings about the lines of a file in a chunk, and their keys.
+// doubts returns warnings about the lines and keys in a chunk.
 func (f Form) doubts(c *Chunk) (all []string) {
 	const stay = "which is a part of the key; --crlf leaves it out"
 	if c.first == 1 && !f.CRLF && bytes.HasPrefix(c.block, []byte(utf8Mark)) {

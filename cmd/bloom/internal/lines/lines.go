@@ -17,43 +17,43 @@ import (
 )
 
 const (
-	chunkSize = 256 << 10 // of a chunk's buffer, which grows for a longer line
-	inFlight  = 4         // chunks at the same time
+	chunkSize = 256 << 10 // size of a chunk's buffer, which grows for a longer line
+	inFlight  = 4         // number of chunks
 )
 
-// An Input is where keys come from.
+// An Input is a source of keys.
 type Input struct {
 	Form
 	Context context.Context
 	Keys    []string // the keys, without files
 	Files   []string // read in order; "-", or none, is Stdin
 	Stdin   io.Reader
-	Warn    func(text string) // is told of each kind of doubt once; may be nil
+	Warn    func(text string) // called with each different warning once; may be nil
 
-	// Keyless is the answer for a line without the field. Such lines have no key, and Missing counts them.
+	// Keyless is the answer for a line without the field, which has no key. Missing counts such lines.
 	Keyless bool
 	Missing int
 
-	// Between two chunks, OnTimer is called when Timer has fired. Its error ends the reading.
+	// When Timer has fired, OnTimer is called between two chunks. Its error ends the reading.
 	Timer   <-chan time.Time
 	OnTimer func() error
 
-	// If Room is not nil, it is called before each piece of lines that print gets, and its error ends the reading.
-	// A piece has at most PieceSize bytes, or one line.
+	// If Room is not nil, it is called before each call of print, and its error ends the reading. print then gets at
+	// most PieceSize bytes, or one line.
 	Room      func() error
 	PieceSize int
 
 	warned map[string]bool // texts
 }
 
-// A Chunk holds the lines that one read has completed.
+// A Chunk has the complete lines of one read.
 type Chunk struct {
 	Lines [][]byte // without their ends
-	Keys  [][]byte // of the lines, nil for a line without the field
+	Keys  [][]byte // one per line, nil for a line without the field
 	Yes   []bool   // answers, one per line
 
 	name  string // of the input, "" for the command line
-	first int    // number of the first line in it
+	first int    // number of the first line in the input
 	block []byte // the lines with their ends
 	buf   []byte
 	out   []byte
@@ -70,15 +70,15 @@ func (c *Chunk) Selected(answer bool, end byte) []byte {
 	return c.out
 }
 
-// Each reads as many lines at a time as have arrived: a program further up the pipe need not fill a
-// buffer. It calls work with the lines of each chunk that have a key, and then print, in order, while it
-// reads the next one. print may be nil.
+// Each reads the lines in chunks. A chunk has the lines that have arrived, so that Each does not wait for a full
+// buffer. Each calls work with the lines of a chunk that have a key, and then print, in order, while it reads the next
+// chunk. print may be nil.
 //
-// work gets lines that follow each other, and returns how many it has answered. If these are not all, its
-// error is about the next line, and Each names that line.
+// work gets consecutive lines and returns the number of lines that it has answered. If these are not all, its error is
+// about the next line, and Each adds the number of that line.
 //
-// The first error ends the reading, but Each prints the lines before it. That no line has the field is an
-// error at the end.
+// The first error ends the reading, after the lines before it are printed. It is an error at the end if no line has the
+// field.
 func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) error) error {
 	switch {
 	case len(in.Keys) > 0 && len(in.Files) > 0:
@@ -126,7 +126,7 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	}
 }
 
-// answer calls work with the pieces of a chunk, and print with the lines that are answered.
+// answer calls work with the pieces of a chunk, and print with the answered lines.
 func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c *Chunk) error) (err error) {
 	for _, text := range in.doubts(c) {
 		if !in.warned[text] && len(in.Keys) == 0 {
@@ -156,7 +156,7 @@ func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c
 	return err
 }
 
-// answerPiece calls work with the lines that have a key, and leaves those that are answered in c.
+// answerPiece calls work with the lines that have a key, and leaves the answered lines in c.
 func (in *Input) answerPiece(c *Chunk, work func(c *Chunk) (int, error)) (err error) {
 	done, part := 0, &Chunk{}
 	for err == nil && done < len(c.Lines) {
@@ -184,7 +184,7 @@ func (in *Input) answerPiece(c *Chunk, work func(c *Chunk) (int, error)) (err er
 	return err
 }
 
-// missed tells how many of the answered lines have no key. If none has one, that is an error.
+// missed warns about answered lines without a key. It returns an error if no line has a key.
 func (in *Input) missed(answered int) error {
 	switch {
 	case in.Missing > 0 && in.Missing == answered:
@@ -207,9 +207,9 @@ type stream struct {
 	ctx        context.Context
 	free, full chan *Chunk
 
-	c    *Chunk // with the line that is incomplete
+	c    *Chunk // with the incomplete line
 	have int    // bytes of that line
-	line int    // its number in its file
+	line int    // number of that line in its file
 }
 
 func (s *stream) readAll() error {
@@ -250,7 +250,7 @@ func (s *stream) readOne(name string) error {
 	return Named(name, err)
 }
 
-// take makes a free chunk the current one. It begins with rest.
+// take makes a free chunk the current one, and copies rest, an incomplete line, into it.
 func (s *stream) take(rest []byte) error {
 	select {
 	case s.c = <-s.free:
@@ -260,13 +260,13 @@ func (s *stream) take(rest []byte) error {
 	if s.have = len(rest); s.have > len(s.c.buf) {
 		s.c.buf = make([]byte, 2*s.have)
 	} else if s.have < chunkSize && len(s.c.buf) > chunkSize {
-		s.c.buf, s.c.out = make([]byte, chunkSize), nil // one long line is no reason to keep its memory
+		s.c.buf, s.c.out = make([]byte, chunkSize), nil // frees the memory of a long line
 	}
 	copy(s.c.buf, rest)
 	return nil
 }
 
-// split sends the lines of r. It drops a line that an error cuts off, and names it.
+// split sends the lines of r. It drops a line that an error cuts off; the error has its number.
 func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 	if s.c == nil {
 		if err := s.take(nil); err != nil {
@@ -299,13 +299,13 @@ func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 		return nil
 	}
 	if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
-		err = inPath.Err // readOne adds the name
+		err = inPath.Err // without the name, which readOne adds
 	}
 	return At(fmt.Sprintf("line %d", s.line), err)
 }
 
-// send sends the first bytes of the current chunk, which are whole lines. A line that is too long is the
-// error, after the lines before it.
+// send sends the first whole bytes of the current chunk, which are complete lines. If a line is too long, it sends the
+// lines before it and returns an error.
 func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
 	block, end := c.buf[:whole], []byte{form.End}
 	c.Lines = slices.AppendSeq(c.Lines[:0], bytes.SplitSeq(bytes.TrimSuffix(block, end), end))

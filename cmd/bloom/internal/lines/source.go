@@ -17,12 +17,12 @@ type source struct {
 	r   io.Reader
 }
 
-// Read leaves a pending read behind when the context ends: its caller must not use p then.
+// Read returns when the context ends, and leaves a pending read behind: then the caller must not use p.
 func (s source) Read(p []byte) (int, error) {
 	return Await(s.ctx, func() (int, error) { return s.r.Read(p) })
 }
 
-// Open opens a file, not a folder, until ctx ends: the opening of a named pipe waits for its writer.
+// Open opens a file, and refuses a folder. It returns when ctx ends, because opening a named pipe waits for its writer.
 func Open(ctx context.Context, name string) (*os.File, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return nil, Named(name, errors.New("a folder, want a file"))
@@ -30,7 +30,7 @@ func Open(ctx context.Context, name string) (*os.File, error) {
 	return Await(ctx, func() (*os.File, error) { return os.Open(name) })
 }
 
-// Await returns the result of call, or leaves the call behind when ctx ends and returns its cause.
+// Await returns the result of call. When ctx ends, it returns the cause and leaves the call behind.
 func Await[T any](ctx context.Context, call func() (T, error)) (value T, err error) {
 	done := make(chan func() (T, error), 1)
 	go func() {
@@ -45,7 +45,7 @@ func Await[T any](ctx context.Context, call func() (T, error)) (value T, err err
 	}
 }
 
-// Named adds the name of a file to an error without it.
+// Named adds the name of a file to an error that does not have it.
 func Named(name string, err error) error {
 	if inPath := (*fs.PathError)(nil); err == nil || errors.As(err, &inPath) {
 		return err
@@ -61,7 +61,7 @@ func display(name string) string {
 	return name
 }
 
-// At adds to an error where it happened.
+// At adds a place to an error.
 func At(where string, err error) error { return &located{where, err} }
 
 type located struct {
@@ -72,7 +72,7 @@ type located struct {
 func (l *located) Error() string { return l.where + ": " + Text(l.err) }
 func (l *located) Unwrap() error { return l.err }
 
-// Text returns the text of an error without the library's name, which is the program's.
+// Text returns the text of an error without the prefix "bloom: ", which the program adds itself.
 func Text(err error) string {
 	if e, ok := err.(interface{ Text() string }); ok {
 		return e.Text()

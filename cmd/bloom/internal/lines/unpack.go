@@ -11,11 +11,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A kind is a kind of file that is not lines. Its first bytes are magic, in which ? is a digit from 1.
+// A kind is a kind of file that is not text. It begins with magic, in which ? stands for a digit from 1 to 9.
 type kind struct {
 	name, magic string
-	advice      string                                   // what makes lines of it
-	open        func(b *bufio.Reader) (io.Reader, error) // unpacks it; nil if that is left to the command in advice
+	advice      string                                   // how to turn it into lines
+	open        func(b *bufio.Reader) (io.Reader, error) // unpacks it; nil if this program does not
 }
 
 const (
@@ -26,12 +26,12 @@ const (
 	tarTool  = "unpack it with tar -xO and a pipe"
 )
 
-// kinds are the kinds of files that unpack knows by their first bytes. "x^" also begins a zlib stream, and a line of
-// text.
+// kinds lists the kinds of files that unpack recognises by their first bytes. "x^" may also begin a zlib stream, but is
+// not listed because text may begin with it.
 var kinds = []kind{
 	{"packed by gzip", "\x1f\x8b", gzipTool, openGzip},
 	{"packed by zstd", "\x28\xb5\x2f\xfd", zstdTool, openZstd},
-	{"packed by pzstd", "P*M\x18", zstdTool, openZstd}, // begins with a frame to be skipped
+	{"packed by pzstd", "P*M\x18", zstdTool, openZstd}, // begins with a skippable frame
 	{"packed by xz", "\xfd7zXZ\x00", "unpack it with xz -dc and a pipe", nil},
 	{"packed by lzma", "]\x00\x00", "unpack it with xz -dc --format=lzma and a pipe", nil},
 	{"packed by lzip", "LZIP\x01", "unpack it with lzip -dc and a pipe", nil},
@@ -45,16 +45,16 @@ var kinds = []kind{
 	{"packed by zlib", "x\xda", zlibTool, nil},
 	{"text in UTF-16", "\xff\xfe", utf8Tool, nil},
 	{"text in UTF-16", "\xfe\xff", utf8Tool, nil},
-	{"a filter", "\x89bl", "give the keys of which it was made", nil}, // all files of this library
+	{"a filter", "\x89bl", "give the keys of which it was made", nil}, // the magic of all files of this library
 }
 
-// refused is the error for an input of a kind.
+// refused returns the error for an input of this kind.
 func refused(name, advice string) error {
 	return fmt.Errorf("%s, want text, gzip or zstd: %s", name, advice)
 }
 
-// kindOf returns the kind of a file, or nil. It peeks at no more bytes than it needs to tell: a short
-// line from a terminal or a pipe is read at once.
+// kindOf returns the kind of a file, or nil. It does not wait for more bytes than it needs, so that a short line from a
+// terminal or a pipe is read at once.
 func kindOf(b *bufio.Reader) *kind {
 	for i := range kinds {
 		magic, same := kinds[i].magic, true
@@ -69,7 +69,7 @@ func kindOf(b *bufio.Reader) *kind {
 	return nil
 }
 
-// unpack returns the text of r, and an error if there is none.
+// unpack returns the text of r, unpacked, or an error if r is not text, gzip or zstd.
 func unpack(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, chunkSize)
 	k := kindOf(b)
@@ -102,7 +102,7 @@ type readCloser struct {
 
 func (r readCloser) Close() error { return r.close() }
 
-// A gzipReader reads all members of a file. Zeros may follow the last one, as on a tape.
+// A gzipReader reads all members of a file. Zeros may follow the last one, as on tapes.
 type gzipReader struct {
 	*gzip.Reader
 	b *bufio.Reader
@@ -131,7 +131,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// padding reads zeros up to the end, and returns io.EOF if there is nothing else.
+// padding reads zeros to the end and returns io.EOF, or an error if there is another byte.
 func (g *gzipReader) padding() error {
 	for {
 		if c, err := g.b.ReadByte(); err != nil {
@@ -142,7 +142,7 @@ func (g *gzipReader) padding() error {
 	}
 }
 
-// A zstdReader says what to do about a stream that needs too much memory.
+// A zstdReader adds the remedy to the error for a stream that needs too much memory.
 type zstdReader struct{ io.ReadCloser }
 
 func openZstd(b *bufio.Reader) (io.Reader, error) {

@@ -1,4 +1,4 @@
-// A program that keeps snapshots of the bits, compares them and gives them back.
+// A program that clones the bit set, compares the clones with it, and restores one.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// A program that clears its filter, and makes it small, when it is too full.
+// A program that clears and compacts its filter when it is too full.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// A program that changes the words of a filter and gives them back.
+// A program that changes the words of a filter and sets them again.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// A program that keeps the words of a filter in a message of its own.
+// A program that stores the words of a filter in its own message format.
 package main
 
 import (
