@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,6 +45,41 @@ func TestManyWriters(t *testing.T) {
 		}
 		if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
 			t.Errorf("%s leaves %q", command, left)
+		}
+	}
+}
+
+// TestOneLockForAllNames: a file has one lock, whatever links lead to it, also before it is made.
+func TestOneLockForAllNames(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "seen.bloom")
+	if err := os.Mkdir(filepath.Join(dir, "d"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{path}
+	for link, target := range map[string]string{"absolute": path, "relative": "seen.bloom", "d/away": "../seen.bloom", "twice": "d/away"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+		names = append(names, filepath.Join(dir, link))
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for range 2 {
+		for _, held := range names {
+			release, err := lock(&env{ctx: t.Context()}, held, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range names {
+				if _, err := lock(&env{ctx: ended}, name, true); !errors.Is(err, context.Canceled) {
+					t.Fatalf("%s is locked: %s: %v, want %v", held, name, err, context.Canceled)
+				}
+			}
+			release()
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -131,8 +131,15 @@ func lock(e *env, path string, quiet bool) (release func(), err error) {
 	if path == "-" {
 		return nil, errors.New(`"-" for a filter that is written back, want a file (one of that name is ./-)`)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // one lock for all names
+	for range 40 { // one lock for all names; a link may lead to a new file
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if dir, _ := filepath.Split(path); !filepath.IsAbs(target) {
+			target = dir + target
+		}
+		path = target
 	}
 	name := path + lockSuffix
 	for {
