@@ -56,6 +56,24 @@ func TestPlan(t *testing.T) {
 	conformance.Refused(t, err, bloom.ErrTooLarge, "layer 23 would be for 1099511627776·2^23 keys, want less than 2^63")
 }
 
+// TestMemory: the figures of docs/variants.md, the memory divided by that of a plain filter for the same keys: when the
+// first layer is full, and from then on up to 511 n keys, when the newest layer is full and when it begins.
+func TestMemory(t *testing.T) {
+	const n, layers = 1000, 9
+	f := must(n, 0.01)
+	times := func(keys uint64) float64 {
+		return float64(f.SizeBytes()) / float64(bloom.MustNew(keys, 0.01).SizeBytes())
+	}
+	first, least, most := times(n), math.Inf(1), 0.0
+	for i := 1; i < layers; i++ {
+		f.grow()
+		least, most = min(least, times(n<<(i+1)-n)), max(most, times(n<<i-n+1))
+	}
+	if got := fmt.Sprintf("%.2f %.1f %.1f", first, least, most); got != "1.15 1.3 3.9" {
+		t.Errorf("the memory is %s, want 1.15 1.3 3.9", got)
+	}
+}
+
 // TestGrowthIsRefusedOrKept: with every strategy and hash, New refuses a filter of which something
 // else than memory would end the growth before 20 layers or a size of 128 GiB.
 func TestGrowthIsRefusedOrKept(t *testing.T) {
