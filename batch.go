@@ -57,7 +57,7 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 	case f.byKey.HasMany():
 		return f.byRow(keys, answers, add)
 	case f.byDigest == nil || add && f.addsDigest == nil && f.byKey == nil:
-		// In the cache, the Go code hashes a key while another is looked at.
+		// In the cache, the processor hashes the next key while this code looks one up.
 		return oneByOne(f, keys, answers, add)
 	}
 	var buffer [2][batchSize]digest
@@ -79,9 +79,9 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 	return count
 }
 
-// prefetches reports whether prefetching pays for a filter of this size. hashed: the digests are known. Without a
-// prefetch instruction, each line is loaded twice. For many lines per key, that pays only for adds whose hashes overlap
-// the loads. TestBatchRatios.
+// prefetches reports whether prefetching pays for this filter. hashed is true if the digests are known. Without a
+// prefetch instruction, each line is loaded twice. For keys with many lines, that pays only for adds that hash keys
+// during the loads. TestBatchRatios.
 func (f *BloomFilter) prefetches(hashed, add bool) bool {
 	return len(f.bits) >= f.kernel.prefetchFrom && (vector.Built || f.kernel.blockBytes > 0 || add && !hashed)
 }

@@ -64,7 +64,7 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // against M and K.
 //
 // The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or what the strategy allows), P is neither 0 nor between 0
-// and 1, or an option is invalid or the strategy cannot have this M and K. It wraps [ErrTooLarge] if M is more than the
+// and 1, an option is invalid, or the strategy cannot have this M and K. It wraps [ErrTooLarge] if M is more than the
 // strategy can have, or if the bits need more memory than the machine has or [WithMaxBytes] allows.
 func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	s, err := NewSchemeWithParams(params, opts...)

@@ -48,9 +48,9 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	return named.filter(small.bits), nil
 }
 
-// smallestFold tries the products of primes, which fall, as factors. It returns the smallest fold with a rate of at
-// most p, or f itself. count is the number of keys. A fold of a fold has at least the same rate, so a fold that exceeds
-// p is not folded again.
+// smallestFold tries the products of primes, which are in falling order, as factors. It returns the smallest fold with
+// a rate of at most p, or f itself. count is the number of keys. A fold of a fold has at least the same rate, so a fold
+// that exceeds p is not folded again.
 func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *BloomFilter {
 	best, m, all := f, f.scheme.params.M, uint64(1)
 	for _, prime := range primes {
@@ -75,9 +75,9 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 	return best
 }
 
-// foldsBeyond reports whether a fold to m bits exceeds p, judged by its expected rate. With enough bits, the true rate,
-// a power of the share of set bits, is within a factor of 1.4 of the expected one up to five standard deviations. With
-// blocks it can differ more, because a few crowded blocks dominate the rate.
+// foldsBeyond reports whether a fold to m bits exceeds p, judged by its expected rate. With enough bits, five standard
+// deviations change the rate by a factor of at most 1.4. With blocks it can differ more, because a few crowded blocks
+// dominate the rate.
 func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 	s, k := f.scheme.strategy, f.scheme.params.K
 	return s.blockBits() == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p

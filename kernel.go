@@ -17,7 +17,7 @@ type kernel struct {
 	positions func(b *bitset, dst []uint64, h1, h2 uint64)
 
 	// Batches of filters of at least prefetchFrom words prefetch the lines of each key: its block of blockBytes bytes,
-	// which the bits selects of h1 select, or, if blockBytes is 0, the lines of its positions.
+	// which h1 & selects selects, or the lines of its positions if blockBytes is 0.
 	prefetchFrom        int
 	blockBytes, selects uint64
 

@@ -42,7 +42,7 @@ func removeLeftovers(dir string) {
 		}
 		for _, name := range names {
 			if !strings.HasSuffix(name, unfinished) {
-				continue // Match takes microseconds, for long names tens
+				continue // Match takes microseconds, tens of them for long names
 			}
 			if is, _ := filepath.Match(temporary, name); !is {
 				continue

@@ -20,7 +20,7 @@ func reserve(f *os.File, size int64) error {
 }
 
 // fillHoles allocates disk space for the holes that a copied file may have. A read-only file needs that only on tmpfs,
-// where even a read of a hole allocates memory. If there is none, the system stops the program.
+// where even a read of a hole allocates memory. If no memory is left, the system stops the program.
 func fillHoles(f *os.File, info os.FileInfo, data []byte, readOnly bool) error {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Blocks*512 >= info.Size() {
 		return nil

@@ -97,8 +97,8 @@ type answer struct {
 const timeout = 5 * time.Second
 
 // New returns a Collector that calls Stats of each filter, which takes a pass over all bits, at most once per interval,
-// however often it is scraped. A scrape waits at most 5 s. bloom_up is 0 for a filter whose Stats has not returned by
-// then, until it returns, or has returned an error or panicked.
+// however often it is scraped. A scrape waits at most 5 s. bloom_up is 0 if Stats has not returned by then, and after
+// it has returned an error or panicked.
 func New(interval time.Duration) *Collector {
 	return &Collector{interval: interval}
 }
@@ -171,8 +171,8 @@ func (w *watched) collect(ctx context.Context, name string, interval time.Durati
 	}
 }
 
-// ask returns the source's Stats. It calls Stats again if the last call has returned and began at least an interval
-// ago. It waits until ctx is done, which a source in memory ignores.
+// ask returns the result of the source's last Stats. It calls Stats again if that call has returned and began at least
+// an interval ago. It waits for the result until ctx is done.
 func (w *watched) ask(ctx context.Context, interval time.Duration) (bloom.Stats, error) {
 	w.mu.Lock()
 	a := w.last

@@ -84,9 +84,9 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	return f, nil
 }
 
-// Reopen continues after [ErrLost], as [Open] would. Of the lost shards, it makes those that are gone, empty, and joins
-// the present values of the others. Shards that are not lost stay as they are. If nothing is lost, Reopen does nothing.
-// Several goroutines may call it at the same time.
+// Reopen continues after [ErrLost], as [Open] would. A lost shard whose value is gone starts empty. A lost shard whose
+// value was replaced joins the present value. The other shards stay as they are. If nothing is lost, Reopen does
+// nothing. Several goroutines may call it at the same time.
 func (f *Filter) Reopen(ctx context.Context) error { return f.handle().join(ctx, true) }
 
 // lookAtOnce is the number of shards in one pipeline of join.

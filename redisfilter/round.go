@@ -7,9 +7,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// rounds adds or looks up keys in rounds of 500 keys, or with several shards of up to 4000. It sends nothing more to a
-// shard that has failed, but continues with the others. Lost shards fail with the error reopen, if it is not nil.
-// rounds returns the number of true answers, and the fates and errors.
+// rounds adds or looks up keys in rounds of 500 keys, or of up to 4000 if there are several shards. It sends nothing
+// more to a shard that has failed, but continues with the others. Lost shards fail with the error reopen, if it is not
+// nil. rounds returns the number of true answers, and the fates and errors.
 func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool, reopen error) (count int, fates []fate, causes causes) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)

@@ -16,9 +16,9 @@ const maxShards = 4096
 const clusterSlots = 1 << 14
 
 // shardName returns the name of shard i. The first shard always has the filter's name, so that a process which opens
-// the filter with another number of shards finds a header. The other names have a hash tag: i and a number for which
-// the cluster slot of shard i is about i/shards of all slots after that of the first. So the shards are spread evenly
-// over a cluster. If the filter's name has a hash tag, all shards are in its slot.
+// the filter with another number of shards finds a header. The other names have a hash tag: i and a number, which is
+// chosen so that the cluster slots of the shards are spread evenly. If the filter's name has a hash tag, all shards are
+// in its slot.
 //
 // The function is frozen.
 func shardName(name string, i, shards int) string {

@@ -14,7 +14,7 @@ import (
 // number of handles that can add at the same time, see [WithHandles]. The other numbers describe the bits of these
 // layers or generations.
 //
-// The server counts the bits, in about 0.2 ms per MiB and commands of a millisecond. Stats returns the errors of
+// The server counts the bits in about 0.2 ms per MiB, with commands of about 1 ms each. Stats returns the errors of
 // [Filter.Contains].
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	h := f.handle()

@@ -84,7 +84,7 @@ func withMargin(keys uint64) uint64 {
 }
 
 // withLayer appends a layer for generation g and drops the layers that are forgotten by then. If memory is short, the
-// layer is for fewer keys: down to a sixteenth, or to n/generations minus the room if that is more than 0.
+// layer is for fewer keys: at least a sixteenth, or what the generation's room lacks to n/generations.
 func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 	earlier, has := parts(l), part{generation: g}
 	if last := len(earlier) - 1; last >= 0 && earlier[last].generation == g {

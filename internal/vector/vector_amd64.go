@@ -54,7 +54,7 @@ func rows() *[hashes][layouts]Row
 //go:noescape
 func Contains(b *Bits, key unsafe.Pointer, n int, r *Row) bool
 
-// Add adds a key of n bytes, at most 112, and reports whether this call completed it.
+// Add adds a key of n bytes, at most 112, and reports whether this call set the last of its bits.
 //
 //go:noescape
 func Add(b *Bits, key unsafe.Pointer, n int, r *Row) bool
@@ -64,7 +64,7 @@ func Add(b *Bits, key unsafe.Pointer, n int, r *Row) bool
 //go:noescape
 func ContainsDigest(b *Bits, h1, h2 uint64, r *Row) bool
 
-// AddDigest adds a digest and reports whether this call completed it. r is a row of Digest.
+// AddDigest adds a digest and reports whether this call set the last of its bits. r is a row of Digest.
 //
 //go:noescape
 func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
@@ -115,9 +115,9 @@ func murmurEights(state uint64, keys unsafe.Pointer, size uintptr, eights int, d
 // CopyLines copies lines of 64 bytes. Other goroutines may set bits in both meanwhile: words are loaded and stored
 // atomically, but bits that are set in the lines at to may be lost.
 //
-// The runtime can stop a goroutine at this call, but not in the assembly: the garbage collector, and with it all
-// goroutines, may wait for its end. So CopyLines panics for more than MostLines lines. It is not inlined, because the
-// call would then be one of the assembly alone.
+// The garbage collector, and with it all goroutines, may have to wait for this goroutine. The runtime cannot stop it in
+// the assembly, so CopyLines panics for more than MostLines lines. The runtime can stop it when CopyLines is called,
+// but only if that is not inlined.
 //
 //go:noinline
 func CopyLines(to, from unsafe.Pointer, lines int) {

@@ -28,8 +28,8 @@ import (
 
 // Read reads a filter that WriteTo of bits-and-blooms or [Write] has written, in O(m), and nothing beyond its end:
 // several filters may follow each other in a stream. At the end of the stream it returns io.EOF itself. The data has no
-// n and p, so [bloom.BloomFilter.Params] has 0 for both. It reads both byte orders of the bit set. A length that is the
-// same in both, below 2^40 a multiple of 0x101000000, is taken as big-endian, the default.
+// n and p, so [bloom.BloomFilter.Params] has 0 for both. It reads both byte orders of the bit set. If the length is the
+// same in both (below 2^40: a multiple of 0x101000000), Read takes it as big-endian, the default.
 //
 // Unlike the decoder of bits-and-blooms, Read refuses m = 0, k = 0, fewer bits than m, and set bits beyond m. It
 // allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes], which refuses larger filters at once.

@@ -53,8 +53,8 @@ func required(s bloom.Strategy) []bloom.Option { return []bloom.Option{bloom.Wit
 // different k cannot be united. Reading needs no release, because k is in the file.
 type Release int
 
-// The releases differ in k by 1, and only for very small n, such as n <= 3 at p = 0.01, and where the fraction of
-// -log2(p) is just above 1/2. Guava 17 and earlier used integer division and have no Release.
+// The releases differ in k by 1, and only for very small n, such as n <= 3 at p = 0.01, and where the fractional part
+// of -log2(p) is just above 1/2. Guava 17 and earlier used integer division and have no Release.
 const (
 	Since334 Release = iota + 1 // Guava 33.4 and later
 	Since18                     // Guava 18 to 33.3

@@ -22,9 +22,9 @@ type Bits struct {
 	Bytes uint64
 }
 
-// ReadJSON decodes the one JSON value in r into value. The string at a path of keys is not decoded into value, which
-// gets an empty string there, but returned: it is the bits of a filter in base64, with either alphabet. ReadJSON
-// allocates memory for them as they arrive, up to the limit of opts and 16 bytes.
+// ReadJSON decodes the one JSON value in r into value. The string at a path of keys has the bits of a filter in base64,
+// with either alphabet: ReadJSON returns them, and value gets an empty string. It allocates memory for the bits as they
+// arrive, up to the limit of opts and 16 bytes.
 func ReadJSON(r io.Reader, value any, path []string, opts []bloom.Option) (Bits, error) {
 	s := &splitter{Reader: bufio.NewReader(r), path: path, left: format.Remaining(r) / 4 * 3, most: bloom.MaxBytes(opts...)}
 	text, err := io.ReadAll(s)

@@ -84,8 +84,8 @@ func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, err
 	return found, err
 }
 
-// redirected reports whether err redirects to another node: for this command only (ask), or permanently. Then the
-// cluster client reloads the slots.
+// redirected reports whether err redirects to another node: for this command only if ask is true, otherwise
+// permanently. After a permanent redirection, the cluster client reloads the slots.
 func (s *Sender) redirected(ctx context.Context, err error) (moved bool, addr string, ask bool) {
 	c, ok := s.Client.(*redis.ClusterClient)
 	fields := strings.Fields(Reply(err))

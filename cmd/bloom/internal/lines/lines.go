@@ -77,8 +77,8 @@ func (c *Chunk) Selected(answer bool, end byte) []byte {
 // work gets consecutive lines and returns the number of lines that it has answered. If these are not all, its error is
 // about the next line, and Each adds the number of that line.
 //
-// The first error ends the reading, after the lines before it are printed. It is an error at the end if no line has the
-// field.
+// The first error ends the reading, after the lines before it are printed. If no line has the field of the key, Each
+// returns an error at the end.
 func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) error) error {
 	switch {
 	case len(in.Keys) > 0 && len(in.Files) > 0:
