@@ -224,8 +224,8 @@ func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
 }
 
 // A customKeys is the function of a custom strategy that hashes the key itself. The function gets no memory of a
-// goroutine's stack, which moves, but a copy of the key and room for positions from a pool. A function that keeps them
-// can only change positions of other calls, so each position is checked after it was read, and read once.
+// goroutine's stack, which moves, but a copy of the key and room for positions from a pool. If the function keeps them,
+// it can change positions of other calls, but nothing else. So each position is read once, and then checked.
 type customKeys struct {
 	label label
 	m     uint64

@@ -21,8 +21,8 @@ func blockOf(positions []uint64) block {
 	return b
 }
 
-// appendTo appends a key for add.lua: where its first word begins and its last one ends, and wanted masks, each with
-// the offset of its word from the first. If the layer has fewer words per key, it adds empty masks.
+// appendTo appends a key for add.lua: the offsets of its first and its last byte, then for each word, its offset from
+// the first word and its mask. If there are fewer than wanted words, it adds empty masks.
 func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
 	var used [len(b.masks)]bool
 	first, last := -1, 0

@@ -18,7 +18,7 @@ type Reader struct {
 	tail tail
 }
 
-// NewReader reads the magic of a format, whose last byte is the version. At the end of the stream it returns io.EOF
+// NewReader reads a magic, whose last byte is the version of the format. At the end of the stream it returns io.EOF
 // itself.
 func NewReader(r io.Reader, magic string) (*Reader, error) {
 	got := make([]byte, len(magic))
