@@ -144,7 +144,7 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 		do = f.kernel.add
 	}
 	for i := range group {
-		count += answer(do(&f.bitset, group[i][0], group[i][1]), answers, i)
+		count += memory.Answer(do(&f.bitset, group[i][0], group[i][1]), answers, i)
 	}
 	return count
 }
@@ -159,7 +159,7 @@ func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int)
 		}
 		done, yes := f.byKey.Many(f.vector(), unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), part, add)
 		if count += yes; done < len(part) {
-			count += answer(f.do(keys[done], add), part, done)
+			count += memory.Answer(f.do(keys[done], add), part, done)
 			done++
 		}
 		if keys = keys[done:]; answers != nil {
@@ -172,18 +172,7 @@ func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int)
 func oneByOne(f *BloomFilter, keys [][]byte, answers []bool, add bool) (count int) {
 	f.scheme.must()
 	for i, key := range keys {
-		count += answer(f.do(key, add), answers, i)
+		count += memory.Answer(f.do(key, add), answers, i)
 	}
 	return count
-}
-
-// answer stores the answer for the i-th key unless answers is nil, and returns 1 for yes.
-func answer(yes bool, answers []bool, i int) int {
-	if answers != nil {
-		answers[i] = yes
-	}
-	if yes { // no branch in the compiled code
-		return 1
-	}
-	return 0
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/vector"
 )
@@ -237,7 +238,7 @@ var ratioOperations = []ratioOperation{
 	{ways: [2]ratioWay{
 		{"Contains", func(f *BloomFilter, in *ratioInput) (count int) {
 			for _, key := range in.keys {
-				count += answer(f.Contains(key), nil, 0)
+				count += memory.Answer(f.Contains(key), nil, 0)
 			}
 			return count
 		}},
@@ -246,7 +247,7 @@ var ratioOperations = []ratioOperation{
 	{adds: true, ways: [2]ratioWay{
 		{"Add", func(f *BloomFilter, in *ratioInput) (count int) {
 			for _, key := range in.keys {
-				count += answer(f.Add(key), nil, 0)
+				count += memory.Answer(f.Add(key), nil, 0)
 			}
 			return count
 		}},
@@ -255,7 +256,7 @@ var ratioOperations = []ratioOperation{
 	{present: true, ways: [2]ratioWay{
 		{"Add, present", func(f *BloomFilter, in *ratioInput) (count int) {
 			for _, key := range in.keys {
-				count += answer(f.Add(key), nil, 0)
+				count += memory.Answer(f.Add(key), nil, 0)
 			}
 			return count
 		}},
@@ -263,7 +264,7 @@ var ratioOperations = []ratioOperation{
 	{hashed: true, ways: [2]ratioWay{
 		{"ContainsDigest", func(f *BloomFilter, in *ratioInput) (count int) {
 			for _, d := range in.digests {
-				count += answer(f.ContainsDigest(d[0], d[1]), nil, 0)
+				count += memory.Answer(f.ContainsDigest(d[0], d[1]), nil, 0)
 			}
 			return count
 		}},
@@ -272,7 +273,7 @@ var ratioOperations = []ratioOperation{
 	{hashed: true, adds: true, ways: [2]ratioWay{
 		{"AddDigest", func(f *BloomFilter, in *ratioInput) (count int) {
 			for _, d := range in.digests {
-				count += answer(f.AddDigest(d[0], d[1]), nil, 0)
+				count += memory.Answer(f.AddDigest(d[0], d[1]), nil, 0)
 			}
 			return count
 		}},
@@ -281,7 +282,7 @@ var ratioOperations = []ratioOperation{
 	{hashed: true, present: true, ways: [2]ratioWay{
 		{"AddDigest, present", func(f *BloomFilter, in *ratioInput) (count int) {
 			for _, d := range in.digests {
-				count += answer(f.AddDigest(d[0], d[1]), nil, 0)
+				count += memory.Answer(f.AddDigest(d[0], d[1]), nil, 0)
 			}
 			return count
 		}},

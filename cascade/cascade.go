@@ -74,7 +74,7 @@ func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
 	memory.CheckAnswers("cascade", len(keys), found)
 	if len(c.filters) == 0 || c.filters[0].SizeBytes() <= layered.InCache {
 		for i, key := range keys {
-			count += layered.Answer(c.Contains(key), found, i)
+			count += memory.Answer(c.Contains(key), found, i)
 		}
 		return count
 	}
@@ -83,7 +83,7 @@ func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
 		b.Hash(c.filters[0].Scheme(), keys[first:])
 		c.filters[0].ContainsDigests(b.Digests[:b.Keys], b.Found[:b.Keys]) // by far the largest level
 		for i, d := range b.Digests[:b.Keys] {
-			count += layered.Answer(b.Found[i] && c.contains(d[0], d[1], 1), found, first+i)
+			count += memory.Answer(b.Found[i] && c.contains(d[0], d[1], 1), found, first+i)
 		}
 	}
 	return count

@@ -3,7 +3,6 @@ package counting
 import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
@@ -165,7 +164,7 @@ func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.Byte
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
 	memory.CheckAnswers("counting", len(keys), added)
 	for i, key := range keys {
-		count += layered.Answer(f.Add(key), added, i)
+		count += memory.Answer(f.Add(key), added, i)
 	}
 	return count
 }
@@ -177,7 +176,7 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
 	memory.CheckAnswers("counting", len(keys), found)
 	for i, key := range keys {
-		count += layered.Answer(f.Contains(key), found, i)
+		count += memory.Answer(f.Contains(key), found, i)
 	}
 	return count
 }

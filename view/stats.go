@@ -56,13 +56,7 @@ func (v View) ContainsMany(keys [][]byte, found []bool) (count int) {
 func many(keys [][]byte, answers []bool, call func([]byte) bool) (count int) {
 	memory.CheckAnswers("view", len(keys), answers)
 	for i, key := range keys {
-		is := call(key)
-		if is {
-			count++
-		}
-		if answers != nil {
-			answers[i] = is
-		}
+		count += memory.Answer(call(key), answers, i)
 	}
 	return count
 }

@@ -1,6 +1,9 @@
 package layered
 
-import "github.com/seed3447c163/bloom"
+import (
+	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/memory"
+)
 
 // Group is the number of keys that are hashed and looked up together, so that their cache misses overlap.
 const Group = 64
@@ -33,7 +36,7 @@ func (b *Batch) ask(layers Layers) {
 		left := 0
 		for j, d := range b.Digests[:b.Keys] {
 			b.pending[left], b.index[left] = d, uint8(j)
-			left += one(!b.Found[j])
+			left += memory.One(!b.Found[j])
 		}
 		count += f.ContainsDigests(b.pending[:left], b.answers[:left])
 		for j, yes := range b.answers[:left] {
@@ -45,14 +48,6 @@ func (b *Batch) ask(layers Layers) {
 // InCache is the size of a filter in bytes up to which lookups one by one are faster than a batch, see BenchmarkAsk.
 // Only tests change it.
 var InCache uint64 = 1 << 20
-
-// one returns 1 for true. It compiles to code without a branch.
-func one(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
 
 // AddMany calls add for each key until add returns an error. It sets added, if not nil, and counts the true answers.
 // now returns the layers; AddMany calls it once per group. If the layers are larger than the cache, it calls add only
@@ -73,7 +68,7 @@ func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add
 			if err != nil {
 				return count, err
 			}
-			count += Answer(yes, added, first+i)
+			count += memory.Answer(yes, added, first+i)
 		}
 	}
 	return count, nil
@@ -92,7 +87,7 @@ func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers
 				h1, h2 := s.Digest(key)
 				yes = layers.Youngest(h1, h2, 0) != nil
 			}
-			count += Answer(yes, found, first+i)
+			count += memory.Answer(yes, found, first+i)
 		}
 	}
 	return count
@@ -105,12 +100,4 @@ func (b *Batch) begin(s bloom.Scheme, keys [][]byte, layers Layers) {
 		b.Hash(s, keys)
 		b.ask(layers)
 	}
-}
-
-// Answer stores the answer for the i-th key unless answers is nil. It returns 1 for true.
-func Answer(yes bool, answers []bool, i int) int {
-	if answers != nil {
-		answers[i] = yes
-	}
-	return one(yes)
 }
