@@ -14,9 +14,6 @@ type Stats struct {
 	Hash      string `json:"hash"`       // name of the hash
 	SizeBytes uint64 `json:"size_bytes"` // memory of the bits
 
-	// Handles is how many handles of a filter of package redisfilter can add at the same time; 0 for all other kinds.
-	Handles uint64 `json:"handles,omitempty"`
-
 	Ones                       uint64  `json:"ones"`                          // bits that are set
 	FillRatio                  float64 `json:"fill_ratio"`                    // Ones/M, about 0.5 if a filter of [New] holds its n keys
 	EstimatedCount             uint64  `json:"estimated_count"`               // different keys that were added, see [Strategy.EstimateCount]

@@ -32,6 +32,15 @@ func (f *Filter) Params() bloom.Params {
 	return bloom.Params{N: plan.n, P: plan.p, M: params.M * uint64(plan.shards), K: params.K}
 }
 
+// Handles returns how many handles can add at the same time, see [WithHandles].
+func (f *Filter) Handles() int {
+	least := uint64(maxSlots)
+	for _, s := range f.handle().shards {
+		least = min(least, s.value.Load().plan.slots)
+	}
+	return int(least)
+}
+
 // Metrics returns counters of this handle since it was opened, for package prombloom and for logs:
 //
 //   - redis_round_trips: waits for the server, for a command or a pipeline for several shards

@@ -109,8 +109,8 @@ func WithGenerations(length time.Duration, count int) Option {
 }
 
 // WithHandles makes a filter in which at least n handles can add at the same time, at most 4,096. It takes 64 bytes per
-// handle and shard. By default, there is room for 256 handles, or for more if the filter has more than 512 KiB; see
-// Handles of [bloom.Stats]. For an existing filter, the option has no effect.
+// handle and shard. By default, there is room for 256 handles, or for more if the filter has more than 512 KiB;
+// [Filter.Handles] returns the number. For an existing filter, the option has no effect.
 //
 // If more handles add at the same time, a handle whose slot was taken by others too often since its last call gets
 // [ErrLost], although nothing is lost. Handles that never add, and those of processes that have ended, do not count.

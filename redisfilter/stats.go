@@ -10,9 +10,8 @@ import (
 )
 
 // Stats describes all shards together. N is the number of keys that the filter has room for: in all present layers, or
-// with a window, in all generations that are remembered. SizeBytes is the length of the values in Redis. Handles is the
-// number of handles that can add at the same time, see [WithHandles]. The other numbers describe the bits of these
-// layers or generations.
+// with a window, in all generations that are remembered. SizeBytes is the length of the values in Redis. The other
+// numbers describe the bits of these layers or generations.
 //
 // The server counts the bits in about 0.2 ms per MiB, with commands of about 1 ms each. Stats returns the errors of
 // [Filter.Contains].
@@ -52,9 +51,6 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 		stats.K = max(stats.K, shard.K)
 		stats.Ones += shard.Ones
 		stats.SizeBytes += shard.SizeBytes
-		if slots := s.value.Load().plan.slots; stats.Handles == 0 || slots < stats.Handles {
-			stats.Handles = slots
-		}
 		stats.EstimatedFalsePositiveRate += (1 - right) / float64(len(h.shards))
 	}
 	if h.plan.fixed() {
