@@ -15,9 +15,9 @@ func checkNew(set any, noFunction bool) {
 }
 
 // An encoder encodes values as keys, and looks them up.
-type encoder[T any] struct {
+type encoder[T any, S lookups] struct {
 	appendKey func(dst []byte, v T) []byte
-	set       lookups
+	set       S
 }
 
 type lookups interface {
@@ -26,7 +26,7 @@ type lookups interface {
 }
 
 // Contains returns false if the value was definitely never added, true if it probably was.
-func (e *encoder[T]) Contains(v T) (found bool) {
+func (e *encoder[T, S]) Contains(v T) (found bool) {
 	b := e.begin()
 	found = e.set.Contains(e.key(b, v))
 	b.end()
@@ -37,7 +37,7 @@ func (e *encoder[T]) Contains(v T) (found bool) {
 // nil, ContainsMany sets found[i] to the answer of Contains for values[i].
 //
 // It panics if found is neither nil nor as long as values.
-func (e *encoder[T]) ContainsMany(values []T, found []bool) int {
+func (e *encoder[T, S]) ContainsMany(values []T, found []bool) int {
 	count, _ := e.many(values, found, func(keys [][]byte, found []bool) (int, error) { return e.set.ContainsMany(keys, found), nil })
 	return count
 }
@@ -59,7 +59,7 @@ type buffer struct {
 
 var pooled = sync.Pool{New: func() any { return new(buffer) }}
 
-func (e *encoder[T]) begin() *buffer {
+func (e *encoder[T, S]) begin() *buffer {
 	if e.appendKey == nil { // the zero Filter
 		panic("typed: use of a Filter that was not made by New")
 	}
@@ -73,7 +73,7 @@ func (b *buffer) end() {
 }
 
 // key returns the encoded value.
-func (e *encoder[T]) key(b *buffer, v T) []byte {
+func (e *encoder[T, S]) key(b *buffer, v T) []byte {
 	room := b.bytes[b.used:b.used:min(b.used+keyBytes, len(b.bytes))]
 	key := e.appendKey(room, v)
 	if key == nil {
@@ -85,7 +85,7 @@ func (e *encoder[T]) key(b *buffer, v T) []byte {
 
 // many encodes values in groups and calls a function with each group, until it returns an error. It returns the sum of
 // the counts.
-func (e *encoder[T]) many(values []T, answers []bool, call func(keys [][]byte, answers []bool) (int, error)) (count int, err error) {
+func (e *encoder[T, S]) many(values []T, answers []bool, call func(keys [][]byte, answers []bool) (int, error)) (count int, err error) {
 	memory.CheckAnswers("typed", len(values), answers)
 	clear(answers)
 	b := e.begin()

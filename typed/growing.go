@@ -18,14 +18,13 @@ type GrowingSet interface {
 
 // A Growing adds values of type T to a [GrowingSet] and looks them up. In all else it is like a [Filter].
 type Growing[T any] struct {
-	encoder[T]
-	set GrowingSet
+	encoder[T, GrowingSet]
 }
 
 // NewGrowing returns a Growing that adds values to set and looks them up in set. For appendKey, see [New].
 func NewGrowing[T any](set GrowingSet, appendKey func(dst []byte, v T) []byte) *Growing[T] {
 	checkNew(set, appendKey == nil)
-	return &Growing[T]{encoder: encoder[T]{appendKey, set}, set: set}
+	return &Growing[T]{encoder[T, GrowingSet]{appendKey, set}}
 }
 
 // Add adds a value and returns the results of the set's Add.

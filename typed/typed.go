@@ -45,8 +45,7 @@ var _ Set = (*bloom.BloomFilter)(nil)
 // nothing for keys of up to 128 bytes. To save that time, hash a value and call AddDigest and ContainsDigest of
 // [bloom.BloomFilter].
 type Filter[T any] struct {
-	encoder[T]
-	set Set
+	encoder[T, Set]
 }
 
 // New returns a Filter that adds values to set and looks them up in set. A set can have several
@@ -64,7 +63,7 @@ type Filter[T any] struct {
 // after an error: otherwise all such values would be the same key.
 func New[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {
 	checkNew(set, appendKey == nil)
-	return &Filter[T]{encoder: encoder[T]{appendKey, set}, set: set}
+	return &Filter[T]{encoder[T, Set]{appendKey, set}}
 }
 
 // Add adds a value and returns the answer of the set's Add.
