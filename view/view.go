@@ -247,12 +247,7 @@ func (v View) digest(key []byte) (h1, h2 uint64) {
 func (v View) containsOther(key []byte) bool {
 	if v.scheme.Strategy().NeedsKey() {
 		var room [maxK]uint64
-		for _, pos := range v.scheme.AppendPositions(room[:0], key) {
-			if bitInBytes(v.bits, pos) == 0 {
-				return false
-			}
-		}
-		return true
+		return v.have(v.scheme.AppendPositions(room[:0], key))
 	}
 	return v.ContainsDigest(v.digest(key))
 }
