@@ -209,7 +209,7 @@ func oneOf[T interface{ Name() string }](among []T) func(string) (T, error) {
 	return func(name string) (value T, err error) {
 		i := slices.Index(names(among), name)
 		if i < 0 {
-			return value, fmt.Errorf("want one of %s%s", strings.Join(names(among), ", "), likely(name, names(among)))
+			return value, fmt.Errorf("want one of %s", strings.Join(names(among), ", "))
 		}
 		return among[i], nil
 	}

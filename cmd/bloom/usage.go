@@ -58,13 +58,7 @@ func flagError(c *cobra.Command, err error) error {
 	var empty *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &unknown):
-		var all []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
-		flag := "--" + unknown.GetSpecifiedName()
-		if unknown.GetSpecifiedShortnames() != "" {
-			flag = flag[1:]
-		}
-		return fmt.Errorf("unknown flag %s, want one of %s --help%s", flag, c.CommandPath(), likely(flag, all))
+		return fmt.Errorf("%w, want one of %s --help", err, c.CommandPath())
 	case errors.As(err, &empty):
 		_, meaning := pflag.UnquoteUsage(empty.GetFlag())
 		return fmt.Errorf("--%s has no value, want %s", empty.GetFlag().Name, meaning)
@@ -83,19 +77,7 @@ func unknownCommand(of *cobra.Command, word string, topics bool) error {
 			all = append(all, c.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q, want one of %s%s", word, strings.Join(all, ", "), likely(word, all))
-}
-
-// likely returns "; did you mean …?" with similar words, or "".
-func likely(word string, among []string) string {
-	c := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, name := range among {
-		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	if found := c.SuggestionsFor(word); len(found) > 0 {
-		return "; did you mean " + strings.Join(found, " or ") + "?"
-	}
-	return ""
+	return fmt.Errorf("unknown command %q, want one of %s", word, strings.Join(all, ", "))
 }
 
 // newHelp returns the command help. Unlike cobra's, it returns an error for an unknown topic.
