@@ -116,9 +116,9 @@ func flag[T any](f *pflag.FlagSet, to *T, parse func(text string) (T, error), na
 // number reads a whole number from 1: 1000000, 1_000_000, 1e6, 1M.
 func number(text string) (uint64, error) {
 	x, err := sizing.Number(text, false)
-	if errors.As(err, &sizing.Ambiguous{}) {
+	if err != nil {
 		return 0, err
-	} else if err != nil || !(x >= 1 && x < 1<<63) || x != math.Trunc(x) {
+	} else if !(x >= 1 && x < 1<<63) || x != math.Trunc(x) {
 		return 0, errors.New("want a whole number from 1 to 2^63, such as 1000000, 1_000_000, 1e6 or 1M")
 	}
 	return uint64(x), nil
@@ -156,9 +156,9 @@ func delimiter(text string) (string, error) {
 // rate reads a false-positive rate: 0.001, 1e-3, 0.1%, 1/1000.
 func rate(text string) (float64, error) {
 	x, err := sizing.Number(text, true)
-	if errors.As(err, &sizing.Ambiguous{}) {
+	if err != nil {
 		return 0, err
-	} else if err != nil || !(x > 0 && x < 1) {
+	} else if !(x > 0 && x < 1) {
 		return 0, errors.New("want a rate between 0 and 1, such as 0.001, 1e-3, 0.1% or 1/1000")
 	}
 	return x, nil
@@ -171,11 +171,11 @@ func memory(text string) (uint64, error) {
 		at = letter
 	}
 	x, err := sizing.Number(text[:at], false)
-	if errors.As(err, &sizing.Ambiguous{}) {
+	if err != nil {
 		return 0, err
 	}
-	unit, bad := humanize.ParseBytes("1" + text[at:])
-	if x *= float64(unit); err != nil || bad != nil || !(x >= 1 && x < 1<<50) {
+	unit, err := humanize.ParseBytes("1" + text[at:])
+	if x *= float64(unit); err != nil || !(x >= 1 && x < 1<<50) {
 		return 0, errors.New("want a size from 1B to less than 1PiB, such as 500MB or 1GiB")
 	}
 	return uint64(x), nil

@@ -52,9 +52,9 @@ func calculate(field map[string]string) map[string]any {
 			x = math.Floor(x * unit)
 		}
 		switch {
-		case errors.As(err, &sizing.Ambiguous{}):
+		case err != nil:
 			return failed(name, fmt.Sprintf("%s = %v", name, err))
-		case err != nil, x <= 0, name == "p" && x >= 1, name != "p" && x >= 1<<53, name == "n" && x != math.Floor(x):
+		case !(x > 0), name == "p" && x >= 1, name != "p" && x >= 1<<53, name == "n" && x != math.Floor(x):
 			return failed(name, fmt.Sprintf("%s = %q, want %s", name, text, ranges[name]))
 		}
 		value[name] = x

@@ -1,7 +1,6 @@
 package sizing
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -17,12 +16,9 @@ var (
 	either  = regexp.MustCompile(`^([1-9]\d{0,2})[.,](\d{3})$`)     // one thousand or one
 )
 
-// Ambiguous is the error for a number that has different meanings in different languages.
-type Ambiguous struct{ error }
-
 // Number reads a number as people write it: 1e6, 1,000,000, 1.000.000, 1 000 000, 1_000_000, 10M, 1.5%, 1,5%, 1/1000.
-// In a rate, a single comma or point is the decimal one. In other numbers, 1,000 and 1.000 can mean one or one
-// thousand: the error is Ambiguous.
+// Another text is NaN. In a rate, a single comma or point is the decimal one. In other numbers, 1,000 and 1.000 can
+// mean one or one thousand, which is an error.
 func Number(text string, isRate bool) (float64, error) {
 	text = spaces.Replace(text)
 	factor := 1.0
@@ -33,23 +29,19 @@ func Number(text string, isRate bool) (float64, error) {
 	above, below, fraction := strings.Cut(text, "/")
 	for _, part := range []string{above, below} {
 		if d := either.FindStringSubmatch(part); d != nil && (!isRate || fraction) {
-			return 0, Ambiguous{fmt.Errorf("%s can mean %s%s or %[2]s.%[3]s, want %[2]s%[3]s or %[2]s.%[3]s0", part, d[1], d[2])}
+			return 0, fmt.Errorf("%s can mean %s%s or %[2]s.%[3]s, want %[2]s%[3]s or %[2]s.%[3]s0", part, d[1], d[2])
 		}
 	}
-	x, err := decimal(above)
+	x := decimal(above)
 	if fraction {
-		y, bad := decimal(below)
-		x, err = x/y, errors.Join(err, bad)
-	}
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, errors.New("not a number")
+		x /= decimal(below)
 	}
 	// Rounded to 15 digits, so that 1.1 * 1e6 is 1100000.
 	return strconv.ParseFloat(strconv.FormatFloat(x*factor, 'g', 15, 64), 64)
 }
 
-// decimal reads a number with commas or points, for thousands or for decimals.
-func decimal(text string) (float64, error) {
+// decimal reads a number with commas or points, for thousands or for decimals. Another text is NaN.
+func decimal(text string) float64 {
 	several := strings.Count(text, ",")+strings.Count(text, ".") > 1
 	switch {
 	case commas.MatchString(text) && several:
@@ -57,5 +49,9 @@ func decimal(text string) (float64, error) {
 	case points.MatchString(text) && several:
 		text = strings.ReplaceAll(text, ".", "")
 	}
-	return strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+	x, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
 }

@@ -1,6 +1,7 @@
 package sizing
 
 import (
+	"math"
 	"testing"
 
 	"github.com/seed3447c163/bloom"
@@ -21,19 +22,18 @@ func TestNumber(t *testing.T) {
 	}
 	for _, text := range []string{"1,000", "1.000", "1.234", "999,999", "1.000M", "12,345 k"} {
 		_, err := Number(text, false)
-		require.ErrorAs(t, err, &Ambiguous{}, text)
+		require.ErrorContains(t, err, " can mean ", text)
 		got, err := Number(text+"%", true) // has only one meaning below 1
-		if err == nil {
-			require.Less(t, got, 10., text)
-		}
+		require.False(t, err == nil && got >= 10, text)
 	}
 	_, err := Number("1/10,000", true)
-	require.ErrorAs(t, err, &Ambiguous{})
+	require.ErrorContains(t, err, " can mean ")
 	_, err = Number("1.024M", false)
 	require.EqualError(t, err, "1.024 can mean 1024 or 1.024, want 1024 or 1.0240")
 	for _, text := range []string{"", "x", "1,00,000", "1,000.000.000", "1.5.2", "1,,2", "%", "10m", "1/0", "0/0", "NaN", "Inf", "1e999", "1/", "--1", "0,000,1"} {
-		_, err := Number(text, false)
-		require.Error(t, err, "%q", text)
+		x, err := Number(text, false)
+		require.NoError(t, err, "%q", text)
+		require.False(t, math.Abs(x) < math.Inf(1), "%q", text)
 	}
 }
 
