@@ -4,8 +4,7 @@
 //	go run ./report run.txt FILE...
 //
 // It replaces the tables and names of machines between the marks that fillIn describes, if they are for this
-// processor's vendor. If the figures contradict each other, it changes nothing; with enoughRounds or more, it also
-// fails.
+// processor's vendor. If the figures contradict each other, it changes nothing and fails.
 package main
 
 import (
@@ -18,7 +17,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,10 +31,6 @@ func main() {
 	m, err := read(os.Args[1])
 	if err == nil {
 		err = m.contradictions()
-	}
-	if err != nil && m.rounds > 0 && m.rounds < enoughRounds {
-		log.Printf("%v\nMore rounds are needed: %d on a busy machine are too few. The documents stay as they are.", err, m.rounds)
-		return
 	}
 	for _, name := range os.Args[2:] {
 		switch {
@@ -59,11 +53,7 @@ type measured struct {
 	cells   map[string]map[cell]float64
 	vendor  string // of the processor: AMD, Intel, or the first word of its name
 	machine string
-	rounds  int // the largest number of values of a cell
 }
-
-// enoughRounds is the number of rounds from which figures must not contradict each other.
-const enoughRounds = 20
 
 type cell struct{ row, column string }
 
@@ -101,7 +91,6 @@ func read(name string) (m measured, err error) {
 				}
 				old, ok := m.cells[table][c]
 				count[table][c]++
-				m.rounds = max(m.rounds, int(count[table][c]))
 				switch {
 				case v.Unit == "rate%": // the mean
 					m.cells[table][c] = old + (v.Value-old)/count[table][c]
@@ -111,7 +100,8 @@ func read(name string) (m measured, err error) {
 			}
 			if cpu := strings.Fields(result.GetConfig("cpu")); len(cpu) > 0 {
 				m.vendor, _, _ = strings.Cut(cpu[0], "(") // as in Intel(R)
-				m.machine = fmt.Sprintf("%s, %d CPUs, %s/%s, Go %s, %s%s", processor(cpu), runtime.NumCPU(),
+				name := strings.NewReplacer("(R)", "", " Processor", "").Replace(strings.Join(cpu, " "))
+				m.machine = fmt.Sprintf("%s, %d CPUs, %s/%s, Go %s, %s%s", name, runtime.NumCPU(),
 					runtime.GOOS, runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"), time.Now().Format(time.DateOnly), commit())
 			}
 		}
@@ -120,45 +110,6 @@ func read(name string) (m measured, err error) {
 		return m, fmt.Errorf("%s has no benchmarks", name)
 	}
 	return m, nil
-}
-
-// knownAs has the code names of processors by vendor, family and range of models.
-var knownAs = []struct {
-	vendor                      string
-	family, firstModel, toModel int
-	name                        string
-}{
-	{"Intel", 6, 85, 85, "Skylake or Cascade Lake"},
-	{"Intel", 6, 106, 108, "Ice Lake"},
-	{"Intel", 6, 143, 143, "Sapphire Rapids"},
-	{"Intel", 6, 207, 207, "Emerald Rapids"},
-	{"Intel", 6, 173, 174, "Granite Rapids"},
-	{"AMD", 23, 0, 47, "Zen"},
-	{"AMD", 23, 48, 255, "Zen 2"},
-	{"AMD", 25, 0, 15, "Zen 3"},
-	{"AMD", 25, 16, 31, "Zen 4"},
-	{"AMD", 25, 32, 95, "Zen 3"},
-	{"AMD", 25, 96, 175, "Zen 4"},
-	{"AMD", 26, 0, 255, "Zen 5"},
-}
-
-// processor returns the name of a processor, with its code name if Linux shows its family and model.
-func processor(cpu []string) string {
-	name := strings.NewReplacer("(R)", "", " Processor", "").Replace(strings.Join(cpu, " "))
-	info, _ := os.ReadFile("/proc/cpuinfo")
-	number := func(field string) int {
-		n := -1
-		if match := regexp.MustCompile(`(?m)^` + field + `\s*: (\d+)$`).FindSubmatch(info); match != nil {
-			n, _ = strconv.Atoi(string(match[1]))
-		}
-		return n
-	}
-	for _, k := range knownAs {
-		if strings.HasPrefix(name, k.vendor) && number("cpu family") == k.family && k.firstModel <= number("model") && number("model") <= k.toModel {
-			return name + " (" + k.name + ")"
-		}
-	}
-	return name
 }
 
 // commit returns ", commit " and the measured commit, or "" if Git does not know it.
