@@ -179,15 +179,6 @@ func writeZeros(f *os.File, offset, bytes int64) error {
 	return nil
 }
 
-// modeFor returns the mode for a new temporary file. If it replaces another file, only its owner can read it until it
-// is complete.
-func modeFor(old *os.File) fs.FileMode {
-	if old != nil {
-		return 0o600
-	}
-	return 0o666
-}
-
 // notSupported reports whether a file system lacks an operation.
 func notSupported(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)

@@ -9,7 +9,11 @@ import (
 )
 
 func createNew(name string, old *os.File) (*os.File, error) {
-	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, modeFor(old))
+	mode := fs.FileMode(0o666)
+	if old != nil {
+		mode = 0o600 // until the file is complete, only its owner can read it
+	}
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 }
 
 // rename renames a file. Without replace, the old name may stay.
