@@ -2,7 +2,6 @@ package bf
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -28,54 +27,8 @@ var (
 )
 
 func TestModule(t *testing.T) {
-	for _, protocol := range []int{2, 3} {
-		t.Run(fmt.Sprint("RESP", protocol), func(t *testing.T) {
-			fake, addr := startFakeModule(t)
-			client := protocolClient(t, addr, protocol)
-			m, err := Open(bg, client, "f", plan(5000, 0.001, 4))
-			require.NoError(t, err)
-			require.Equal(t, []string{"BF.RESERVE", "f", "0.001", "5000", "EXPANSION", "4"}, fake.last)
-			other, err := Open(bg, client, "f", plan(5000, 0.001, 4))
-			require.NoError(t, err, "the second joins")
-			_, err = Open(bg, client, "f", plan(6000, 0.001, 4))
-			require.ErrorIs(t, err, redisfilter.ErrMismatch)
-
-			added, err := m.Add(bg, keyOf(0))
-			require.NoError(t, err)
-			require.True(t, added)
-			added, err = other.Add(bg, keyOf(0))
-			require.NoError(t, err)
-			require.False(t, added)
-			answers, err := each(bg, m.AddMany, append(keysOf(0, 1200), keyOf(7)))
-			require.NoError(t, err)
-			require.Equal(t, 1199, count(answers))
-			found, err := m.Contains(bg, keyOf(3))
-			require.NoError(t, err)
-			require.True(t, found)
-			answers, err = each(bg, m.ContainsMany, keysOf(600, 1800))
-			require.NoError(t, err)
-			require.Equal(t, 600, count(answers))
-
-			delete(fake.filters, "f")
-			_, err = m.Add(bg, keyOf(0))
-			require.ErrorIs(t, err, redisfilter.ErrLost, "and not made by the module with parameters of its own")
-			require.Empty(t, fake.filters)
-			_, err = m.Contains(bg, keyOf(0))
-			require.ErrorIs(t, err, redisfilter.ErrLost, "and not false, which the module answers")
-			_, err = m.ContainsMany(bg, keysOf(0, 1200), nil)
-			require.ErrorIs(t, err, redisfilter.ErrLost)
-
-			fake.filters["f"] = new(fakeFilter)
-			_, err = m.Contains(bg, keyOf(0))
-			require.ErrorIs(t, err, redisfilter.ErrMismatch, "and not false, which the module answers")
-			require.ErrorContains(t, err, "no filter of the module")
-			_, err = m.Add(bg, keyOf(0))
-			require.ErrorIs(t, err, redisfilter.ErrMismatch)
-			require.NotErrorIs(t, err, redisfilter.ErrUnknown)
-			_, err = Open(bg, client, "f", plan(5000, 0.001, 4))
-			require.ErrorIs(t, err, redisfilter.ErrMismatch)
-		})
-	}
+	_, addr := startFakeModule(t)
+	testModule(t, addr)
 }
 
 func TestFull(t *testing.T) {

@@ -51,6 +51,23 @@ func (f *fakeFilter) chunks() (chunks []chunk) {
 	return chunks
 }
 
+// restored makes the filter of the chunks that were loaded.
+func (f *fakeFilter) restored() *fakeFilter {
+	next := 0
+	filter, err := redisbloom.FromDump(func(int64) (int64, []byte, error) {
+		if next == len(f.loaded) {
+			return 0, nil, nil
+		}
+		next++
+		return f.loaded[next-1].Iterator, f.loaded[next-1].Data, nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	f.Filter = filter
+	return f
+}
+
 // reserved makes what BF.RESERVE does.
 func (f *fakeModule) reserved(args []string) *fakeFilter {
 	plan := redisbloom.Plan{Expansion: 2}
@@ -214,12 +231,18 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		case f.filters[args[2]] != nil:
 			return ":0\r\n"
 		}
-		f.filters[args[2]] = f.filters[args[1]]
+		f.filters[args[2]] = f.filters[args[1]].restored()
 		delete(f.filters, args[1])
 		return ":1\r\n"
-	case "UNLINK":
+	case "UNLINK", "DEL":
 		delete(f.filters, args[1])
 		return ":1\r\n"
+	case "SET":
+		f.filters[args[1]] = new(fakeFilter)
+		return "+OK\r\n"
+	case "FLUSHALL":
+		clear(f.filters)
+		return "+OK\r\n"
 	case "BF.LOADCHUNK":
 		filter := f.filters[args[1]]
 		switch {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
@@ -15,15 +14,20 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestRealModule uses the module itself, if redisbloom.so lies next to redis-server. The other tests use [fakeModule].
+// TestRealModule is TestModule with the module itself, if redisbloom.so lies next to redis-server.
 func TestRealModule(t *testing.T) {
 	path := filepath.Join(filepath.Dir(redistest.Program(t, "redis-server")), "redisbloom.so")
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("NOT TESTED without ", path)
 	}
-	s := startServer(t, "--loadmodule", path)
+	testModule(t, startServer(t, "--loadmodule", path).Addr)
+}
+
+// testModule compares filters of the module at addr with local ones: the answers to batches and to single keys, with
+// several plans. A filter that is gone is not made anew, and a key of another type is no filter.
+func testModule(t *testing.T, addr string) {
 	for _, protocol := range []int{2, 3} {
-		client := redistest.Connect(t, &redis.Options{Addr: s.Addr, Protocol: protocol})
+		client := protocolClient(t, addr, protocol)
 		for _, p := range []redisbloom.Plan{plan(200, 0.01, 2), plan(50, 0.001, 2), plan(50, 0.01, 1), plan(1000, 1e-9, 0), plan(1, 0.5, 4)} {
 			t.Run(fmt.Sprintf("RESP%d/%+v", protocol, p), func(t *testing.T) {
 				require.NoError(t, client.FlushAll(bg).Err())
@@ -60,6 +64,15 @@ func TestRealModule(t *testing.T) {
 						require.Equal(t, found, local.Contains(keyOf(i)))
 					}
 				}
+				key := keyOf(5000)
+				want, err := local.Add(key)
+				require.NoError(t, err)
+				isNew, err := c.Add(bg, key)
+				require.NoError(t, err)
+				require.Equal(t, want, isNew)
+				found, err := c.Contains(bg, key)
+				require.NoError(t, err)
+				require.True(t, found)
 				if p.Expansion == 0 {
 					added, err := each(bg, f.AddMany, keysOf(600, 1300))
 					require.ErrorIs(t, err, bloom.ErrFull)
@@ -76,6 +89,8 @@ func TestRealModule(t *testing.T) {
 				require.NoError(t, client.Set(bg, "f", "text", 0).Err())
 				_, err = f.Add(bg, keyOf(0))
 				require.ErrorIs(t, err, redisfilter.ErrMismatch)
+				require.ErrorContains(t, err, "no filter of the module")
+				require.NotErrorIs(t, err, redisfilter.ErrUnknown)
 				_, err = f.Contains(bg, keyOf(0))
 				require.ErrorIs(t, err, redisfilter.ErrMismatch)
 				_, err = Open(bg, client, "f", p)
