@@ -118,12 +118,10 @@ func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 	return g.scan(ctx, n, p)
 }
 
-var errZero = failure.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
-
-// take waits for a token of turn, which gives the right to build or to save. It returns errZero for a zero Guard.
+// take waits for a token of turn, which gives the right to build or to save. It returns an error for a zero Guard.
 func take(ctx context.Context, turn chan struct{}) error {
 	if turn == nil {
-		return errZero
+		return failure.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
 	}
 	if err := ctx.Err(); err != nil {
 		return err

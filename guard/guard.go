@@ -122,9 +122,7 @@ func (g *Guard) ContainsMany(keys [][]byte, found []bool) int {
 	if filter := g.getState().filter; filter != nil {
 		return filter.ContainsMany(keys, found)
 	}
-	if found != nil && len(found) != len(keys) {
-		panic(fmt.Sprintf("guard: found has a length of %d, want %d, the number of keys", len(found), len(keys)))
-	}
+	memory.CheckAnswers("guard", len(keys), found)
 	for i := range found {
 		found[i] = true
 	}

@@ -89,7 +89,7 @@ func (l *List) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.path == "" {
-		return false, errNoPath
+		return false, failure.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the path of a file")
 	}
 	var now fingerprint
 	f, err := persist.LoadWith(l.path, func(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
@@ -113,8 +113,6 @@ func (l *List) Reload() (changed bool, err error) {
 	l.filter.Store(f)
 	return true, nil
 }
-
-var errNoPath = failure.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the path of a file")
 
 var errSeen = errors.New("the file holds the same list")
 

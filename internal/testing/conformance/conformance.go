@@ -266,14 +266,12 @@ func takesKey(t testing.TB, v io.WriterTo, key []byte) {
 
 // Fuzz calls Check with the bytes of the fuzzer.
 func (f Format) Fuzz(fuzz *testing.F, seeds ...[]byte) {
-	for _, v := range f.Values[:1] {
-		data := Written(fuzz, v)
-		seeds = append(seeds, data)
-		for i := 0; i < len(data); i += 37 {
-			damaged := bytes.Clone(data)
-			damaged[i] ^= 0x11
-			seeds = append(seeds, damaged, data[:i])
-		}
+	data := Written(fuzz, f.Values[0])
+	seeds = append(seeds, data)
+	for i := 0; i < len(data); i += 37 {
+		damaged := bytes.Clone(data)
+		damaged[i] ^= 0x11
+		seeds = append(seeds, damaged, data[:i])
 	}
 	for _, seed := range seeds {
 		fuzz.Add(seed)

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-
-	"github.com/dustin/go-humanize"
 )
 
 // A Form defines where lines end, and which part of a line is its key.
@@ -29,11 +27,6 @@ func (f Form) limit() int {
 		return math.MaxInt - 1
 	}
 	return int(f.MaxLine)
-}
-
-// tooLong returns the error for a line above the limit.
-func (f Form) tooLong() error {
-	return fmt.Errorf("longer than %s, want shorter lines or a larger --max-line", humanize.IBytes(f.MaxLine))
 }
 
 // keys returns the keys of lines, nil for a line without one. It appends to keys, or returns lines if each line is its

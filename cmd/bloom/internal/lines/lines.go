@@ -315,7 +315,8 @@ func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
 	}
 	if whole > form.limit() {
 		if i := slices.IndexFunc(c.Lines, func(line []byte) bool { return len(line) > form.limit() }); i >= 0 {
-			c.Lines, err = c.Lines[:i], At(fmt.Sprintf("line %d", c.first+i), form.tooLong())
+			err = fmt.Errorf("longer than %s, want shorter lines or a larger --max-line", humanize.IBytes(form.MaxLine))
+			c.Lines, err = c.Lines[:i], At(fmt.Sprintf("line %d", c.first+i), err)
 		}
 	}
 	if failed := s.take(c.buf[whole:s.have]); failed != nil {
