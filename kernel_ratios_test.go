@@ -234,6 +234,20 @@ type ratioInput struct {
 	digests []digest
 }
 
+func addEach(f *BloomFilter, in *ratioInput) (count int) {
+	for _, key := range in.keys {
+		count += memory.Answer(f.Add(key), nil, 0)
+	}
+	return count
+}
+
+func addEachDigest(f *BloomFilter, in *ratioInput) (count int) {
+	for _, d := range in.digests {
+		count += memory.Answer(f.AddDigest(d[0], d[1]), nil, 0)
+	}
+	return count
+}
+
 var ratioOperations = []ratioOperation{
 	{ways: [2]ratioWay{
 		{"Contains", func(f *BloomFilter, in *ratioInput) (count int) {
@@ -245,21 +259,11 @@ var ratioOperations = []ratioOperation{
 		{"ContainsMany", func(f *BloomFilter, in *ratioInput) int { return f.ContainsMany(in.keys, nil) }},
 	}},
 	{adds: true, ways: [2]ratioWay{
-		{"Add", func(f *BloomFilter, in *ratioInput) (count int) {
-			for _, key := range in.keys {
-				count += memory.Answer(f.Add(key), nil, 0)
-			}
-			return count
-		}},
+		{"Add", addEach},
 		{"AddMany", func(f *BloomFilter, in *ratioInput) int { return f.AddMany(in.keys, nil) }},
 	}},
 	{present: true, ways: [2]ratioWay{
-		{"Add, present", func(f *BloomFilter, in *ratioInput) (count int) {
-			for _, key := range in.keys {
-				count += memory.Answer(f.Add(key), nil, 0)
-			}
-			return count
-		}},
+		{"Add, present", addEach},
 	}},
 	{hashed: true, ways: [2]ratioWay{
 		{"ContainsDigest", func(f *BloomFilter, in *ratioInput) (count int) {
@@ -271,21 +275,11 @@ var ratioOperations = []ratioOperation{
 		{"ContainsDigests", func(f *BloomFilter, in *ratioInput) int { return f.ContainsDigests(in.digests, nil) }},
 	}},
 	{hashed: true, adds: true, ways: [2]ratioWay{
-		{"AddDigest", func(f *BloomFilter, in *ratioInput) (count int) {
-			for _, d := range in.digests {
-				count += memory.Answer(f.AddDigest(d[0], d[1]), nil, 0)
-			}
-			return count
-		}},
+		{"AddDigest", addEachDigest},
 		{"AddDigests", func(f *BloomFilter, in *ratioInput) int { return f.AddDigests(in.digests, nil) }},
 	}},
 	{hashed: true, present: true, ways: [2]ratioWay{
-		{"AddDigest, present", func(f *BloomFilter, in *ratioInput) (count int) {
-			for _, d := range in.digests {
-				count += memory.Answer(f.AddDigest(d[0], d[1]), nil, 0)
-			}
-			return count
-		}},
+		{"AddDigest, present", addEachDigest},
 	}},
 }
 
