@@ -2,8 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -46,32 +44,5 @@ func TestStreams(t *testing.T) {
 		if status := <-ended; status != statusFound {
 			t.Errorf("status %d", status)
 		}
-	}
-}
-
-// TestNotLinesInAnyCommand: every command that reads keys refuses a file that is not lines, and prints nothing.
-func TestNotLinesInAnyCommand(t *testing.T) {
-	plain := filepath.Join(t.TempDir(), "plain.bloom")
-	expectRun(t, statusFound, "build", "-n", "100", "-o", plain, "-k", "a")
-	filter, err := os.ReadFile(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tried := 0
-	for _, c := range newRoot(&env{}).Commands() {
-		if c.Flags().Lookup("null") == nil {
-			continue
-		}
-		args := append([]string{c.Name()}, map[string][]string{"build": {"-n", "100", "--force", "-o", plain}, "add": {plain}, "check": {"-v", plain}}[c.Name()]...)
-		for want, file := range map[string]string{"text in UTF-16": "\xff\xfea\x00\n\x00", "packed by zlib": "x\x9c\n", "a filter": string(filter)} {
-			path := writeFile(t, []byte(file))
-			if out, said := expectRun(t, statusError, append(args, path)...); out != "" || !strings.HasPrefix(said, "bloom: "+path+": "+want+", want text, gzip or zstd: ") {
-				t.Errorf("%s of %s: %q, %s", c.Name(), want, out, said)
-			}
-			tried++
-		}
-	}
-	if after, _ := os.ReadFile(plain); string(after) != string(filter) || tried < 12 {
-		t.Errorf("another filter, or only %d tried", tried)
 	}
 }
