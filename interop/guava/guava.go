@@ -32,8 +32,8 @@ const (
 // strategy. With the same keys, both have the same bytes.
 //
 // Guava uses the textbook formula and rounds k to the nearest whole number, so the rate at n keys can be a few percent
-// above p. For small filters with a small p, see [Mitz64]. For Guava up to version 16, call [bloom.NewWithParams] with
-// [Mitz32] and the result of [Params].
+// above p. For small filters with a small p, see [Mitz64]. For Guava up to version 17, whose k is another one, see
+// docs/formats.md.
 //
 // The only option is [bloom.WithMaxBytes]. The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, for another
 // option, or if Guava cannot make the filter because k is above 255 or m is 0. It wraps [bloom.ErrTooLarge] for more
