@@ -34,8 +34,6 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 // required are the options of all filters.
 var required = []bloom.Option{bloom.WithStrategy(Strategy)}
 
-const maxK = 255
-
 // ln2 is a variable, because Go computes exactly with constants, and bits-and-blooms in float64.
 var ln2 = math.Ln2
 

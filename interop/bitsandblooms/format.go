@@ -55,8 +55,8 @@ func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, ord
 	switch {
 	case m == 0:
 		return s, nil, failure.Errorf(bloom.ErrCorrupt, "m = 0 bits, want at least 1")
-	case k == 0 || k > maxK:
-		return s, nil, failure.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, maxK)
+	case k == 0 || k > wire.MaxK:
+		return s, nil, failure.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, wire.MaxK)
 	}
 	if len(opts) == 0 {
 		s, err = Scheme(m, int(k))

@@ -60,8 +60,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 			kind = bloom.ErrTooLarge
 		}
 		return nil, failure.Errorf(kind, "_size = %v bits, want a whole number from 1 to %d", m, uint64(maxM))
-	case !(k >= 1 && k <= maxK && k == math.Trunc(k)):
-		return nil, failure.Errorf(bloom.ErrCorrupt, "_nbHashes = %v, want a whole number from 1 to %d", k, maxK)
+	case !(k >= 1 && k <= wire.MaxK && k == math.Trunc(k)):
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_nbHashes = %v, want a whole number from 1 to %d", k, wire.MaxK)
 	case math.IsNaN(seed):
 		return nil, failure.Errorf(bloom.ErrCorrupt, "_seed is %.40q, want a number", parts["_seed"])
 	case !(seed >= 0 && seed <= maxSeed && seed == math.Trunc(seed)):

@@ -41,14 +41,11 @@ var definition = bloom.Definition{
 			return by.Remainder(h1 + n*h2 + (n*n*n-n)/6)
 		}, nil
 	},
-	MaxK: maxK,
+	MaxK: wire.MaxK,
 	MaxM: maxM,
 }
 
-const (
-	maxK = 255
-	maxM = 1 << 32 // h1 is below
-)
+const maxM = 1 << 32 // h1 is below
 
 const (
 	defaultSeed = 0x1234567890

@@ -140,7 +140,7 @@ func testAgainst(t *testing.T, name string) {
 	read("sizes.js.json", &made)
 	for i, s := range sizes {
 		got, err := Params(uint64(s[0]), s[1])
-		if made[i][0] > maxM || made[i][1] > maxK {
+		if made[i][0] > maxM || made[i][1] > wire.MaxK {
 			require.Error(t, err)
 		} else {
 			require.NoError(t, err)

@@ -167,9 +167,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	}
 	var layers layered.Layers
 	for i, shape := range f.header.layers {
-		if shape.K > maxK {
+		if shape.K > wire.MaxK {
 			return nil, failure.Errorf(bloom.ErrIncompatible, "layer %d of %d needs k = %d, want at most %d",
-				i+1, len(f.header.layers), shape.K, maxK)
+				i+1, len(f.header.layers), shape.K, wire.MaxK)
 		}
 		if err := d.next(); err == io.EOF {
 			return nil, corrupt("the chunks end before layer %d of %d", i, len(f.header.layers))

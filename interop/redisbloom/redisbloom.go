@@ -97,9 +97,9 @@ func (f *Filter) grow(layers layered.Layers, capacity uint64, rate float64) erro
 	if err != nil {
 		return err
 	}
-	if params.K > maxK {
+	if params.K > wire.MaxK {
 		return failure.Errorf(bloom.ErrTooLarge, "a layer with rate %.3g needs k = %d, want at most %d: choose a larger Expansion",
-			rate, params.K, maxK)
+			rate, params.K, wire.MaxK)
 	}
 	next, err := bloom.NewWithParams(params, append(required, bloom.WithMaxBytes(f.maxBytes-layers.SizeBytes()))...)
 	if err != nil {

@@ -24,14 +24,12 @@ var definition = bloom.Definition{
 		by := probe.NewDivisor(m)
 		return func(h1, h2 uint64, i int) uint64 { return by.Remainder(h1 + uint64(i)*h2) }, nil
 	},
-	MaxK: maxK,
+	MaxK: wire.MaxK,
 	Size: func(n uint64, p float64) (m uint64, k int, err error) {
 		params, _, err := layerParams(max(n, 1), p)
 		return params.M, params.K, err
 	},
 }
-
-const maxK = 255
 
 // Hash is the hash of RedisBloom: h1 is MurmurHash64A of the key with seed 0xc6a4a7935bd1e995, and h2 is MurmurHash64A
 // of the key with seed h1.

@@ -17,8 +17,8 @@ import (
 // chunkBytes is the number of bytes that Write writes at a time.
 const chunkBytes = 64 << 10
 
-// maxK is the largest k of package bloom.
-const maxK = 255
+// MaxK is the largest k of package bloom.
+const MaxK = 255
 
 // Params returns parameters with the given m and k, or an error if p is not between 0 and 1, m is above maxM, or k is
 // above 255.
@@ -28,8 +28,8 @@ func Params(n uint64, p, m, k float64, maxM uint64) (bloom.Params, error) {
 		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "p = %v, want 0 < p < 1", p)
 	case m > float64(maxM):
 		return bloom.Params{}, failure.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need m = %.0f bits, want at most %d", n, p, m, maxM)
-	case k > maxK:
-		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "p = %v needs k = %.0f, want at most %d", p, k, maxK)
+	case k > MaxK:
+		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "p = %v needs k = %.0f, want at most %d", p, k, MaxK)
 	}
 	return bloom.Params{N: n, P: p, M: uint64(m), K: int(k)}, nil
 }
