@@ -58,7 +58,7 @@
 // A strategy decides which k of the m bits belong to a key. Filters that you unite or
 // share must use the same strategy.
 //
-//   - [DoubleHashing] is the default: the least memory, any p, k cache lines per key.
+//   - [DoubleHashing] is the default: the least memory, p down to 2⁻⁶⁴, k cache lines per key.
 //   - [Blocked] keeps all bits of a key in one cache line. It is fast in large filters
 //     and takes 7 % more memory at p = 1 %, 10 % at 0.1 %.
 //   - [SplitBlock] keeps them in half a cache line and uses AVX2. It has the fastest
