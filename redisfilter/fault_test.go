@@ -2,8 +2,10 @@ package redisfilter_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -264,6 +266,28 @@ func TestOtherHeaders(t *testing.T) {
 		_, err = redisfilter.Join(bg, c, "f")
 		require.ErrorIs(t, err, redisfilter.ErrMismatch)
 	})
+}
+
+// TestDamagedClock: an add to a window whose header has an impossible generation or shift ends with an error.
+func TestDamagedClock(t *testing.T) {
+	s := redistest.Start(t)
+	for _, at := range []int{80, 104} { // the latest generation and the shift
+		for _, damage := range []float64{math.Inf(1), 1 << 53, 1 << 60, math.MaxFloat64} {
+			s.Client.FlushAll(bg)
+			f, err := redisfilter.Open(bg, s.Client, "f", 100, 0.01, redisfilter.WithGenerations(time.Hour, 2))
+			require.NoError(t, err)
+			_, err = f.Add(bg, keyOf(1))
+			require.NoError(t, err)
+			value := []byte(save(t, s))
+			binary.LittleEndian.PutUint64(value[at:], math.Float64bits(damage))
+			restore(t, s, string(value))
+			ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+			_, err = f.Add(ctx, keyOf(2))
+			cancel()
+			require.ErrorIs(t, err, redisfilter.ErrLost, "%v at %d", damage, at)
+			require.ErrorIs(t, f.Reopen(bg), redisfilter.ErrMismatch)
+		}
+	}
 }
 
 // TestLost: whatever happens to the value, the next call of each kind says so, and Reopen goes on.

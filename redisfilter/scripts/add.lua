@@ -63,6 +63,7 @@ else
   us = time[1] * 1000000 + time[2]
   local now = math.floor(us / 1000 / ARGV[10]) + shift
   if now < count - places + 1 then shift, now, changed = shift + count - now, count, true end
+  if not (now < 2^53) then return redis.error_reply('BLOOMGONE redisfilter') end -- a damaged header: the loop would not end
   if now > count then
     local zeros = string.rep('\0', math.min(bytes, 65536))
     for g = math.max(count + 1, now - places + 1), now do
