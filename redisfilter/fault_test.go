@@ -268,7 +268,7 @@ func TestOtherHeaders(t *testing.T) {
 	})
 }
 
-// TestDamagedClock: an add to a window whose header has an impossible generation or shift ends with an error.
+// TestDamagedClock: lookups and adds to a window whose header has an impossible generation or shift end with an error.
 func TestDamagedClock(t *testing.T) {
 	s := redistest.Start(t)
 	for _, at := range []int{80, 104} { // the latest generation and the shift
@@ -281,6 +281,8 @@ func TestDamagedClock(t *testing.T) {
 			value := []byte(save(t, s))
 			binary.LittleEndian.PutUint64(value[at:], math.Float64bits(damage))
 			restore(t, s, string(value))
+			_, err = f.Contains(bg, keyOf(2))
+			require.ErrorIs(t, err, redisfilter.ErrLost, "%v at %d", damage, at)
 			ctx, cancel := context.WithTimeout(bg, 10*time.Second)
 			_, err = f.Add(ctx, keyOf(2))
 			cancel()

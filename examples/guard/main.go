@@ -27,6 +27,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/guard"
+	"go.etcd.io/bbolt"
 )
 
 func main() {
@@ -114,6 +115,10 @@ func (s *service) saved(position []byte, err error) {
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := []byte(strings.TrimPrefix(r.URL.Path, "/"))
+	if len(name) > bbolt.MaxKeySize { // the guard would remember each key that the store refuses
+		http.Error(w, fmt.Sprintf("a name of %d bytes, want at most %d", len(name), bbolt.MaxKeySize), http.StatusRequestURITooLong)
+		return
+	}
 	value, found, err := []byte(nil), true, error(nil)
 	switch {
 	case len(name) == 0:

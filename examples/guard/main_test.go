@@ -46,6 +46,8 @@ func TestService(t *testing.T) {
 		require.Equal(t, "1815", value)
 		code, _ = ask(s, "GET", "grace", "")
 		require.Equal(t, http.StatusNotFound, code)
+		code, _ = ask(s, "PUT", strings.Repeat("a", 1<<15+1), "1815")
+		require.Equal(t, http.StatusRequestURITooLong, code)
 		_, counts := ask(s, "GET", "", "")
 		require.Contains(t, counts, `"spared":1`)
 		code, _ = ask(s, "PUT", "gone", "x")
