@@ -101,7 +101,7 @@ func read(name string) (m measured, err error) {
 			if cpu := strings.Fields(result.GetConfig("cpu")); len(cpu) > 0 {
 				m.vendor, _, _ = strings.Cut(cpu[0], "(") // as in Intel(R)
 				name := strings.NewReplacer("(R)", "", " Processor", "").Replace(strings.Join(cpu, " "))
-				m.machine = fmt.Sprintf("%s, %d CPUs, %s/%s, Go %s, %s%s", name, runtime.NumCPU(),
+				m.machine = fmt.Sprintf("%s%s, %d CPUs, %s/%s, Go %s, %s%s", name, model(), runtime.NumCPU(),
 					runtime.GOOS, runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"), time.Now().Format(time.DateOnly), commit())
 			}
 		}
@@ -110,6 +110,15 @@ func read(name string) (m measured, err error) {
 		return m, fmt.Errorf("%s has no benchmarks", name)
 	}
 	return m, nil
+}
+
+// model returns the processor's family and model, which some names do not tell, if Linux shows them, or "".
+func model() string {
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	if match := regexp.MustCompile(`cpu family\s*: (\d+)\nmodel\s*: (\d+)\n`).FindSubmatch(info); match != nil {
+		return fmt.Sprintf(" (family %s, model %s)", match[1], match[2])
+	}
+	return ""
 }
 
 // commit returns ", commit " and the measured commit, or "" if Git does not know it.

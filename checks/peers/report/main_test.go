@@ -29,7 +29,7 @@ func TestReport(t *testing.T) {
 	require.NoError(t, m.fillIn(doc))
 	text, err := os.ReadFile(doc)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "on <!-- machine Fast -->Fast CPU, ")
+	require.Contains(t, string(text), "on <!-- machine Fast -->Fast CPU"+model()+", ")
 	require.NotContains(t, string(text), "old")
 	require.Contains(t, string(text), "a vendor's that is not at hand<!-- end -->\n<!-- table Slow Filter: mixed, add -->\nkept\n")
 	require.Contains(t, string(text), "| *RapidHash alone* | 3.0 | – |\n| **SplitBlock, RapidHash** | 4.0 | – |\n| **SplitBlock, RapidHash, batch** | 4.2 | – |\n")
