@@ -109,7 +109,7 @@ func as(account, program string, args ...string) *exec.Cmd {
 func newServer(t testing.TB, k *kind, options ...string) *server {
 	t.Helper()
 	if !*testkit.Long {
-		t.Skip("starts servers: go test ./checks/databases -long")
+		t.Skip("NOT TESTED without -long: the recipes with real servers")
 	}
 	s := &server{kind: k, options: options}
 	var install []string
