@@ -241,7 +241,7 @@ func decodeAdded(reply string, n int) (r addReply, err error) {
 		b := []byte(reply[:10])
 		r.us, r.keys = math.Float64frombits(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint16(b[8:]))
 		end := 10 + (r.keys+7)/8
-		if r.us >= 0 && r.us < 1<<53 && r.keys <= n && len(reply) >= end && (len(reply)-end)%2 == 0 {
+		if r.us >= 0 && r.us < maxExact && r.keys <= n && len(reply) >= end && (len(reply)-end)%2 == 0 {
 			r.bits = reply[10:end]
 			for ; end < len(reply); end += 2 {
 				if i := int(reply[end]) | int(reply[end+1])<<8; i < r.keys {

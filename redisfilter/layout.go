@@ -51,9 +51,12 @@ type header struct {
 // A double is a number of Lua, exact up to 2^53.
 type double float64
 
+// maxExact is the largest integer up to which each one is a double. Generations and times stay below it.
+const maxExact = 1 << 53
+
 // whole returns x as an integer, or math.MaxUint64 if it is not an integer from 0 to 2^53.
 func (x double) whole() uint64 {
-	if !(x >= 0 && x <= 1<<53) || x != double(math.Trunc(float64(x))) {
+	if !(x >= 0 && x <= maxExact) || x != double(math.Trunc(float64(x))) {
 		return math.MaxUint64
 	}
 	return uint64(x)

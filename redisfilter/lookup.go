@@ -180,7 +180,7 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
 	if f.plan.opts.windowed {
 		seen.added = readDouble(head[3]).whole()
 	}
-	if _, impossible := v.plan.mode.reading(seen.state); seen.state < r.known || seen.shift >= 1<<53 || impossible != nil {
+	if _, impossible := v.plan.mode.reading(seen.state); seen.state < r.known || seen.shift >= maxExact || impossible != nil {
 		return f.onLost(v, isOlder)
 	}
 	raise(&v.state, seen.state)

@@ -147,7 +147,7 @@ func (f *plan) check(h header) (*plan, error) {
 		if length := newest.end + epochBytes; length > f.limit {
 			return nil, send.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
 		}
-		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Shift.whole() < 1<<53 &&
+		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Shift.whole() < maxExact &&
 			h.Slots > 0 && h.Slots <= maxSlots && h.String() == mine.String() {
 			return g, nil
 		}

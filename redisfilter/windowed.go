@@ -44,7 +44,7 @@ func (m windowed) adding(_ known, state uint64, _ bool) ([]layer, []any, error) 
 }
 
 func (m windowed) reading(state uint64) ([]layer, error) {
-	if state >= 1<<53 {
+	if state >= maxExact {
 		return nil, fmt.Errorf("generation %d, want less than 2^53", state)
 	}
 	return m.plan.first, nil
