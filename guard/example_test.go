@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/guard"
@@ -107,33 +106,4 @@ func ExampleGet() {
 	_, found, err := guard.Get(context.Background(), g, []byte("9"), load)
 	fmt.Println(found, err, g.Metrics()["spared"])
 	// Output: false <nil> 1
-}
-
-// publish replaces a list of leaked passwords.
-func publish(path string, passwords ...string) {
-	f := bloom.MustNew(1000, 1e-6)
-	for _, key := range passwords {
-		f.AddString(key)
-	}
-	check(persist.Save(path, f))
-}
-
-// Watch reads each new list. It runs in a goroutine of its own.
-func ExampleList_Watch() {
-	dir := folder()
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "leaked.bloom")
-	publish(path, "123456")
-	leaked, err := guard.OpenList(path)
-	check(err)
-	publish(path, "123456", "password")
-	ctx, stop := context.WithCancel(context.Background())
-	err = leaked.Watch(ctx, time.Millisecond, func(changed bool, err error) {
-		fmt.Println(changed, err, leaked.ContainsString("password"))
-		stop() // a program goes on
-	})
-	fmt.Println(err)
-	// Output:
-	// true <nil> true
-	// context canceled
 }

@@ -18,6 +18,8 @@
 //		fetch(url) // the URL is new, and no other goroutine of any process got true for it
 //	}
 //
+// A [List] is a snapshot that another program publishes again and again. It follows the file.
+//
 // Snapshots and mapped files have different formats, and each function refuses the other format.
 // [docs/files.md] compares them.
 //

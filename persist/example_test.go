@@ -1,12 +1,14 @@
 package persist_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/persist"
@@ -92,4 +94,37 @@ func ExampleLoadWith() {
 	f, err = persist.LoadWith(path, scalable.Read)
 	fmt.Println(f.ContainsString("key"), err)
 	// Output: true <nil>
+}
+
+// publish replaces a list of leaked passwords.
+func publish(path string, passwords ...string) {
+	f := bloom.MustNew(1000, 1e-6)
+	for _, key := range passwords {
+		f.AddString(key)
+	}
+	if err := persist.Save(path, f); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// Watch reads each new list. It runs in a goroutine of its own.
+func ExampleList_Watch() {
+	dir := folder()
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "leaked.bloom")
+	publish(path, "123456")
+	leaked, err := persist.OpenList(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	publish(path, "123456", "password")
+	ctx, stop := context.WithCancel(context.Background())
+	err = leaked.Watch(ctx, time.Millisecond, func(changed bool, err error) {
+		fmt.Println(changed, err, leaked.ContainsString("password"))
+		stop() // a program goes on
+	})
+	fmt.Println(err)
+	// Output:
+	// true <nil> true
+	// context canceled
 }

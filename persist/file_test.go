@@ -197,7 +197,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 func TestZeroValues(t *testing.T) {
-	zero.Values(t, new(File))
+	zero.Values(t, new(File), new(List))
 	_, err := json.Marshal(map[string]*File{"seen": new(File)})
 	require.ErrorContains(t, err, "has no text form: use BloomFilter")
 }

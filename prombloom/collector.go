@@ -25,8 +25,8 @@ type measured interface {
 	Metrics() map[string]float64
 }
 
-// Local returns a Source of a filter in memory: a [bloom.BloomFilter], a guard.Guard, a guard.List, or any other value
-// with Stats. For a closed file of package persist, bloom_up is 0.
+// Local returns a Source of a filter in memory: a [bloom.BloomFilter], a guard.Guard, a persist.List, or any other
+// value with Stats. For a closed file of package persist, bloom_up is 0.
 //
 // It panics if f is nil or a nil pointer, or a zero value whose Stats panics, such as a zero
 // BloomFilter.

@@ -27,7 +27,7 @@ var kinds = map[string]reflect.Type{
 	"bloom": reflect.TypeFor[*bloom.BloomFilter](), "persist": reflect.TypeFor[*persist.File](),
 	"counting": reflect.TypeFor[*counting.Filter](), "scalable": reflect.TypeFor[*scalable.Filter](),
 	"rotating": reflect.TypeFor[*rotating.Filter](), "cascade": reflect.TypeFor[*cascade.Cascade](),
-	"guard": reflect.TypeFor[*guard.Guard](), "List": reflect.TypeFor[*guard.List](),
+	"guard": reflect.TypeFor[*guard.Guard](), "List": reflect.TypeFor[*persist.List](),
 	"view": reflect.TypeFor[view.View](), "Local": reflect.TypeFor[*redisfilter.Local](),
 	"redisbloom": reflect.TypeFor[*redisbloom.Filter](),
 }

@@ -17,7 +17,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed3447c163/bloom/guard"
+	"github.com/seed3447c163/bloom/persist"
 )
 
 func main() {
@@ -31,7 +31,7 @@ func main() {
 
 // check prints for each line whether it is in the list.
 func check(path string, in io.Reader, out, news io.Writer) error {
-	leaked, err := guard.OpenList(path)
+	leaked, err := persist.OpenList(path)
 	if err != nil {
 		return err
 	}

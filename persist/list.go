@@ -1,4 +1,4 @@
-package guard
+package persist
 
 import (
 	"context"
@@ -14,11 +14,10 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/persist"
 )
 
 // A List is a filter that another program publishes as a file, again and again: leaked passwords,
-// blocked addresses. Make one with [OpenList]. The file is a snapshot, as [persist.Save] and the
+// blocked addresses. Make one with [OpenList]. The file is a snapshot, as [Save] and the
 // command bloom write it.
 //
 // A List reads a new file into memory, checks every byte, and then replaces the old filter. Lookups do not wait; each
@@ -59,7 +58,7 @@ func OpenList(path string, opts ...bloom.Option) (*List, error) {
 func (l *List) getFilter() *bloom.BloomFilter {
 	f := l.filter.Load()
 	if f == nil {
-		panic("guard: use of the zero List: make one with OpenList")
+		panic("persist: use of the zero List: make one with OpenList")
 	}
 	return f
 }
@@ -84,7 +83,7 @@ func (l *List) ContainsMany(keys [][]byte, found []bool) int {
 // reads only the file's last bytes.
 //
 // After an error, the old list stays, and the next Reload reads the file again. A file that is being written is bad
-// until it is complete. To avoid that, publish by renaming a complete file, as persist.Save does.
+// until it is complete. To avoid that, publish by renaming a complete file, as Save does.
 func (l *List) Reload() (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +91,7 @@ func (l *List) Reload() (changed bool, err error) {
 		return false, failure.Errorf(bloom.ErrInvalid, "path \"\" of a list, want the path of a file")
 	}
 	var now fingerprint
-	f, err := persist.LoadWith(l.path, func(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
+	f, err := LoadWith(l.path, func(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		file := r.(*os.File)
 		if now = sightOf(file); now == l.seen {
 			return nil, errSeen
@@ -167,9 +166,9 @@ func (l *List) SizeBytes() uint64 { return l.getFilter().SizeBytes() }
 func (l *List) String() string {
 	f := l.filter.Load()
 	if f == nil {
-		return "guard.List(zero)"
+		return "persist.List(zero)"
 	}
-	return fmt.Sprintf("guard.List(path=%q filter=%v)", l.path, f)
+	return fmt.Sprintf("persist.List(path=%q filter=%v)", l.path, f)
 }
 
 // LogValue is String, for package log/slog.

@@ -1,4 +1,4 @@
-package guard
+package persist
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/conformance"
-	"github.com/seed3447c163/bloom/persist"
 )
 
 var secret = bloom.WithSecret([16]byte{1})
@@ -38,7 +37,7 @@ func TestList(t *testing.T) {
 	require.ErrorIs(t, err, bloom.ErrIncompatible)
 	l, err := OpenList(path, secret)
 	require.NoError(t, err)
-	mapped, err := persist.Open(path+".map", 10, 0.01)
+	mapped, err := Open(path+".map", 10, 0.01)
 	require.NoError(t, err)
 	require.NoError(t, mapped.Close())
 	otherKind, err := os.ReadFile(path + ".map")
@@ -90,14 +89,14 @@ func TestList(t *testing.T) {
 	found := make([]bool, 2)
 	require.Equal(t, 1, l.ContainsMany([][]byte{[]byte("b1"), []byte("a1")}, found))
 	require.Equal(t, []bool{false, true}, found)
-	require.Contains(t, l.String(), fmt.Sprintf("guard.List(path=%q filter=bloom.BloomFilter(", path))
+	require.Contains(t, l.String(), fmt.Sprintf("persist.List(path=%q filter=bloom.BloomFilter(", path))
 	require.Equal(t, l.String(), l.LogValue().String())
 }
 
 // Watch reports once each change, each error, and the end of an error.
 func TestWatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list")
-	require.NoError(t, persist.Save(path, listOf("a")))
+	require.NoError(t, Save(path, listOf("a")))
 	l, err := OpenList(path, secret)
 	require.NoError(t, err)
 	require.ErrorIs(t, l.Watch(t.Context(), 0, nil), bloom.ErrInvalid)
@@ -111,7 +110,7 @@ func TestWatch(t *testing.T) {
 	go func() {
 		ended <- l.Watch(ctx, time.Millisecond, func(changed bool, err error) { events <- event{changed, err} })
 	}()
-	require.NoError(t, persist.Save(path, listOf("b")))
+	require.NoError(t, Save(path, listOf("b")))
 	require.Equal(t, event{true, nil}, <-events)
 	require.NoError(t, os.Rename(path, path+".away"))
 	e := <-events
