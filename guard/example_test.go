@@ -10,9 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/guard"
-	"github.com/seed3447c163/bloom/persist"
 )
 
 // A table is a store: a map, and a log of its keys in the order of their puts. A real store keeps the
