@@ -1,6 +1,10 @@
 package redisfilter
 
-import "github.com/seed3447c163/bloom/redisfilter/internal/send"
+import (
+	"fmt"
+
+	"github.com/seed3447c163/bloom/redisfilter/internal/send"
+)
 
 // A batch has the keys of one shard in a call.
 type batch struct {
@@ -14,23 +18,12 @@ type batch struct {
 	answers   []bool
 	fates     []fate
 
-	value  *incarnation
-	begin  func() int // drops keys of calls that have ended, and returns the number left; may be nil
-	merge  *piece     // added instead of keys, if not nil
-	ticket ticket     // of the present command
-	record uint64     // with which the present command was sent
-	state  uint64     // for which the keys are packed
-	done   int        // keys whose fate is known
-
-	resend bool // send the present command again at once
-	// A command without a reply may have been executed.
-	lost    error // why an earlier sending of the present command has no reply, or nil
-	won     bool  // the present command has one key, and a sending without a reply has added it
-	unclear int   // a command without a reply may have added keys before this index
-	cause   error // why that command has no reply
-
-	repacked int  // number of further attempts
-	moved    bool // the record was looked for in the other half of its slot
+	value    *incarnation
+	begin    func() int // drops keys of calls that have ended, and returns the number left; may be nil
+	state    uint64     // for which the keys are packed
+	done     int        // keys whose fate is known
+	repacked int        // number of further attempts
+	resend   bool       // send the present command again at once
 
 	layers []layer // that the last lookup has read
 	alive  []bool  // which of them are not forgotten; nil for all
@@ -38,7 +31,6 @@ type batch struct {
 
 	err     error // of the keys from done on; other batches continue
 	warning error // too few replicas
-	doubt   error // some keys are in the filter, perhaps added by this call
 	full    error // some keys found no room
 }
 
@@ -51,13 +43,24 @@ const commandKeys = send.BatchKeys * 5 / 4
 // next returns the end of the keys of the next command.
 func (b *batch) next() int { return min(len(b.indices), b.done+commandKeys) }
 
+// use sets the incarnation and the state of a batch.
+func (b *batch) use(f *handle, v *incarnation) { b.value, b.state = v, f.plan.mode.expect(v.known()) }
+
 // settle sets the fate of the keys from done to end.
 func (b *batch) settle(f *handle, end int, fate fate) {
-	if fate == unknown {
-		f.sender.Counts.Unknown.Add(uint64(end - b.done))
-	}
 	for _, i := range b.indices[b.done:end] {
-		b.fates[i] = fate
+		if b.fates[i] = fate; fate == unsure {
+			b.answers[i] = true
+			f.sender.Counts.Unsure.Add(1)
+		}
 	}
 	b.done = end
+}
+
+// tryAgain lets a command be sent again, at most ten times.
+func (b *batch) tryAgain(why string) {
+	if b.repacked++; b.repacked > 10 {
+		b.err = fmt.Errorf("%s during each of %d attempts", why, b.repacked)
+	}
+	b.resend = b.err == nil
 }

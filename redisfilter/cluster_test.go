@@ -37,7 +37,7 @@ func TestClusterMovesAndFailover(t *testing.T) {
 					_, err := f.AddAll(bg, keysOf(i, i+20), added)
 					var failed *redisfilter.AddError
 					ok := errors.As(err, &failed)
-					unconfirmed = unconfirmed || ok && len(failed.Unconfirmed) > 0
+					unconfirmed = unconfirmed || errors.Is(err, redisfilter.ErrReplicas)
 					mu.Lock()
 					for j, yes := range added {
 						if yes {
@@ -45,7 +45,7 @@ func TestClusterMovesAndFailover(t *testing.T) {
 						}
 					}
 					if ok {
-						for _, j := range append(failed.Unknown, failed.Unconfirmed...) {
+						for _, j := range failed.Unsure {
 							unsure[i+j] = true
 						}
 					}

@@ -84,7 +84,7 @@ func crawler(args []string) error {
 		before := f.Metrics()
 		_, err := f.AddAll(bg, keys, added)
 		failed := &redisfilter.AddError{}
-		if err != nil && !errors.As(err, &failed) || len(failed.NotAdded)+len(failed.Refused) > 0 {
+		if err != nil && !errors.As(err, &failed) || len(failed.NotAdded) > 0 {
 			return err
 		}
 		r := report{Batch: first, Counts: map[string]int{"links": len(links), "new": last - first}}
@@ -96,16 +96,19 @@ func crawler(args []string) error {
 				r.Won = append(r.Won, url)
 			}
 		}
-		for _, i := range append(failed.Unknown, failed.Unconfirmed...) {
+		for _, i := range failed.Unsure {
 			r.Doubtful = append(r.Doubtful, links[i])
 		}
-		r.Counts["Unknown"], r.Counts["Unconfirmed"] = len(failed.Unknown), len(failed.Unconfirmed)
+		r.Counts["Unsure"] = len(failed.Unsure)
 		// A primary that dies between the answer and that of WAIT leaves adds Unconfirmed. If the new one lacks them,
 		// the crawler is told of a loss.
-		if unconfirmed += len(failed.Unconfirmed); errors.Is(err, redisfilter.ErrLost) && unconfirmed == 0 {
+		if errors.Is(err, redisfilter.ErrReplicas) {
+			unconfirmed++
+		}
+		if errors.Is(err, redisfilter.ErrLost) && unconfirmed == 0 {
 			r.Counts["unexplained losses"]++
 		}
-		for _, is := range []error{redisfilter.ErrLost, redisfilter.ErrUnknown, redisfilter.ErrReplicas} {
+		for _, is := range []error{redisfilter.ErrLost, redisfilter.ErrRefused, redisfilter.ErrReplicas} {
 			if errors.Is(err, is) {
 				r.Counts[is.Error()]++
 			}

@@ -11,40 +11,32 @@ import (
 
 // Errors that callers match with errors.Is. Errors for parameters out of range wrap bloom.ErrInvalid, and for local
 // filters with another layout bloom.ErrIncompatible. Errors of adds wrap bloom.ErrFull if a growing filter has reached
-// its limit, or a generation has its n keys; then the error has the time when the next one begins. [AddError] lists the
-// refused keys; all others get answers.
+// its limit, or a generation has its n keys; then the error has the time when the next one begins.
 var (
 	// ErrMismatch means that the name holds a filter with other parameters, or something that is not a filter of this
 	// package. Nothing was changed.
 	ErrMismatch = send.ErrMismatch
 
-	// ErrLost means that keys were or may have been lost. The filter or one of its shards is gone (evicted, expired,
-	// flushed, deleted, lost in a restart) or was made again by another process, or the server has gone back to an
-	// older value, or too many handles add, see [WithHandles], so that the handle cannot know whether its adds are all
-	// there. The text of the error says which. [Filter.Reopen] continues with the present value, or with an empty one.
+	// ErrLost means that the filter or one of its shards is gone (evicted, flushed, deleted, lost in a restart) or was
+	// made anew by another process. Calls that notice it get the error; later ones go on with the present value, and
+	// adds make a missing one. A filter that [WithTTL] lets expire is not lost. Writes that the server forgets in a
+	// crash or a failover are not noticed if the filter is still there: see README.md for how to configure it.
 	ErrLost = send.ErrLost
 
-	// ErrUnknown means that some keys of an add have no answer, because replies were lost. [AddError] lists them, and
-	// those of them that are in the filter.
-	ErrUnknown = send.ErrUnknown
-
-	// ErrReplicas means that fewer replicas than [WithWait] requires confirmed an add in time. The
-	// answers are valid, but a failover may lose the keys. [AddError] lists them.
-	ErrReplicas = send.ErrReplicas
+	// ErrRefused means that the same call would fail again: there is no room, the name holds something else, the server
+	// does not permit it, or the client is closed. Errors that are neither ErrRefused nor ErrLost may pass: call again
+	// with the same keys.
+	ErrRefused = send.ErrRefused
 )
 
-// An AddError lists the keys of Add, AddMany or AddAll without an answer. The answers of all other keys are valid.
-//
-// A key in Unknown may be in the filter although no process got true for it. If no key may be lost, treat it as new;
-// then some work may be done twice. If no work may be done twice, drop it. A key in Unknown that is not in Present can
-// be added again; then the answer true is right.
+// An AddError is the error of Add, AddMany and AddAll. The answers are safe to act on: true means that the key is new,
+// or may be new because the reply was lost. So nothing is forgotten if each key with true is processed, whatever the
+// error is, and the same keys are added again after an error. Then some work may be done twice. If none may be done
+// twice, drop the keys in Unsure.
 type AddError struct {
-	Unknown     []int // indices of keys that this call may or may not have added
-	Present     []int // keys in Unknown that are in the filter; adding them again shows nothing
-	Unconfirmed []int // indices of keys with an answer that too few replicas confirmed; with package bitmap, for which no TTL was set
-	NotAdded    []int // indices of keys that this call has definitely not added; they can be added again
-	Refused     []int // like NotAdded, but adding them again would fail: no room, another filter, or no permission
-	Err         error // the cause
+	Unsure   []int // indices of keys with the answer true that may not be new: this call perhaps added them
+	NotAdded []int // indices of keys with the answer false that this call has not added
+	Err      error // the cause
 }
 
 // Error returns the number of keys of each kind and the cause.
@@ -53,10 +45,7 @@ func (e *AddError) Error() string {
 	for _, kind := range []struct {
 		keys []int
 		text string
-	}{
-		{e.Unknown[min(len(e.Present), len(e.Unknown)):], "may or may not have been added"},
-		{e.Present, "in the filter, perhaps by this call"}, {e.Unconfirmed, "added but unconfirmed"}, {e.NotAdded, "not added"}, {e.Refused, "refused"},
-	} {
+	}{{e.Unsure, "perhaps added"}, {e.NotAdded, "not added"}} {
 		switch len(kind.keys) {
 		case 0:
 		case 1:
@@ -74,24 +63,20 @@ func (e *AddError) Error() string {
 
 var errNoCause = errors.New("no cause")
 
-// Unwrap returns the cause, and ErrUnknown if there are keys in Unknown.
-func (e *AddError) Unwrap() []error {
-	if len(e.Unknown) > 0 {
-		return []error{e.Err, ErrUnknown}
-	}
-	return []error{e.Err}
-}
+// Unwrap returns the cause.
+func (e *AddError) Unwrap() error { return e.Err }
+
+// Is reports whether the error is of the kind ErrRefused.
+func (e *AddError) Is(target error) bool { return target == ErrRefused && send.Final(e.Err) }
 
 // A fate is the result of a call for one key.
 type fate uint8
 
 const (
-	notAdded    fate = iota // not added, or not looked up
-	answered                // by the server or by the cache
-	unknown                 // sent, but no reply came
-	present                 // in the filter, but the reply that showed whether it was new is lost
-	unconfirmed             // answered, but too few replicas confirmed it
-	refused                 // not added, and adding it again would fail
+	notAdded fate = iota // not added, or not looked up
+	answered             // by the server or by the cache
+	unsure               // sent, but no reply came
+	refused              // not added, and adding it again would fail
 )
 
 // addError returns an AddError with the fates of keys, or nil if err is nil.
@@ -102,16 +87,10 @@ func addError(fates []fate, err error) error {
 	failed := &AddError{Err: err}
 	for i, fate := range fates {
 		switch fate {
-		case unknown:
-			failed.Unknown = append(failed.Unknown, i)
-		case present:
-			failed.Unknown, failed.Present = append(failed.Unknown, i), append(failed.Present, i)
-		case unconfirmed:
-			failed.Unconfirmed = append(failed.Unconfirmed, i)
-		case notAdded:
+		case unsure:
+			failed.Unsure = append(failed.Unsure, i)
+		case notAdded, refused:
 			failed.NotAdded = append(failed.NotAdded, i)
-		case refused:
-			failed.Refused = append(failed.Refused, i)
 		}
 	}
 	return failed

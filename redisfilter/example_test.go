@@ -27,20 +27,17 @@ func ExampleOpen() {
 	links := [][]byte{[]byte("https://example.com/a"), []byte("https://example.com/b")}
 	added := make([]bool, len(links))
 	_, err = seen.AddAll(ctx, links, added)
-	if failed := (*redisfilter.AddError)(nil); errors.As(err, &failed) {
-		for _, i := range failed.Unknown {
-			added[i] = true // no reply: it may be new
-		}
-	}
 	for i, isNew := range added {
 		if isNew {
 			fmt.Printf("fetch %s\n", links[i])
 		}
 	}
+	if err != nil {
+		fmt.Println(err) // call again with the same links
+	}
 }
 
-// A batch needs one round trip for each 500 keys. An error lists the keys without an answer; the other answers are
-// valid.
+// A batch needs one round trip for each 500 keys. Here no mail may be sent twice, so keys that may not be new are dropped.
 func ExampleFilter_AddMany() {
 	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()
@@ -52,7 +49,9 @@ func ExampleFilter_AddMany() {
 	added := make([]bool, 2)
 	count, err := f.AddMany(ctx, [][]byte{[]byte("a@example.com"), []byte("b@example.com")}, added)
 	if failed := (*redisfilter.AddError)(nil); errors.As(err, &failed) {
-		fmt.Println("add again:", failed.NotAdded, "without an answer:", failed.Unknown)
+		for _, i := range failed.Unsure {
+			added[i] = false
+		}
 	}
-	fmt.Println(count, added)
+	fmt.Println(count, added, err)
 }

@@ -1,6 +1,7 @@
 package redisfilter
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -36,4 +37,14 @@ func (f *Filter) Keys() (names []string) {
 		names = append(names, s.name)
 	}
 	return names
+}
+
+// ErrReplicas is the cause of an error of WithWait.
+var ErrReplicas = send.ErrReplicas
+
+// UnsureOf returns the keys that may or may not be new, by an error of an add.
+func UnsureOf(err error) []int {
+	failed := &AddError{}
+	errors.As(err, &failed)
+	return failed.Unsure
 }

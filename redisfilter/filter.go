@@ -32,28 +32,19 @@ func (f *Filter) Params() bloom.Params {
 	return bloom.Params{N: plan.n, P: plan.p, M: params.M * uint64(plan.shards), K: params.K}
 }
 
-// Handles returns how many handles can add at the same time, see [WithHandles].
-func (f *Filter) Handles() int {
-	least := uint64(maxSlots)
-	for _, s := range f.handle().shards {
-		least = min(least, s.value.Load().plan.slots)
-	}
-	return int(least)
-}
-
 // Metrics returns counters of this handle since it was opened, for package prombloom and for logs:
 //
 //   - redis_round_trips: waits for the server, for a command or a pipeline for several shards
 //   - redis_keys: keys that were sent to be added or looked up
 //   - redis_cache_hits: keys that the cache knew
 //   - redis_lost: losses noticed, see [ErrLost]; each shard and incarnation counts once
-//   - redis_unknown: keys of adds without an answer, see [ErrUnknown]
+//   - redis_unsure: keys of adds without an answer, see [AddError]
 func (f *Filter) Metrics() map[string]float64 {
 	c := &f.handle().sender.Counts
 	return map[string]float64{
 		"redis_round_trips": float64(c.RoundTrips.Load()), "redis_keys": float64(c.Keys.Load()),
 		"redis_cache_hits": float64(c.CacheHits.Load()),
-		"redis_lost":       float64(c.Lost.Load()), "redis_unknown": float64(c.Unknown.Load()),
+		"redis_lost":       float64(c.Lost.Load()), "redis_unsure": float64(c.Unsure.Load()),
 	}
 }
 

@@ -1,6 +1,7 @@
 package redisfilter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A group sends calls for single keys of a shard. Up to lanesPerSlot commands run at the same time, each for one call.
+// A group sends calls for single keys of a shard. Up to sideBySide commands run at the same time, each for one call.
 // Further calls wait until a command returns, and are then sent together in one command: one round trip instead of one
 // per goroutine.
 type group struct {
@@ -18,9 +19,12 @@ type group struct {
 	add    bool
 
 	mu       sync.Mutex
-	underWay int      // running commands, at most one per lane
+	underWay int      // running commands, at most sideBySide
 	pending  *waiters // waiting calls, or nil
 }
+
+// sideBySide is the number of commands of a group that run at the same time.
+const sideBySide = 4
 
 // waiters are calls that are sent together.
 type waiters struct {
@@ -36,7 +40,7 @@ func (g *group) do(ctx context.Context, key []byte, positions []uint64) (bool, e
 		return false, g.notSent(err)
 	}
 	g.mu.Lock()
-	if g.underWay >= lanesPerSlot {
+	if g.underWay >= sideBySide {
 		return g.wait(ctx, key, positions)
 	}
 	g.underWay++
@@ -82,10 +86,10 @@ func (g *group) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if mine.left == nil || mine.left[i] || !g.add {
-		return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", lanesPerSlot, ctx.Err()))
+		return false, g.notSent(fmt.Errorf("stopped waiting behind %d other calls: %w", sideBySide, ctx.Err()))
 	}
-	g.handle.sender.Counts.Unknown.Add(1)
-	return false, addError([]fate{unknown}, send.Explain(g.shard.name, fmt.Errorf("stopped waiting with other calls: %w", ctx.Err())))
+	g.handle.sender.Counts.Unsure.Add(1)
+	return true, addError([]fate{unsure}, send.Explain(g.shard.name, fmt.Errorf("stopped waiting with other calls: %w", ctx.Err())))
 }
 
 // begin drops the keys of calls that have ended, if no command was made yet. It returns the number of keys left.
@@ -134,17 +138,11 @@ func (g *group) run(mine *waiters) {
 func (g *group) result(b *batch, i int) (answer bool, err error) {
 	switch b.fates[i] {
 	case answered:
-	case unconfirmed:
 		err = b.warning
-	case present:
-		err = b.doubt
 	case refused:
 		err = b.full
 	default:
-		err = b.err
-	}
-	if err != nil && b.fates[i] == notAdded && send.Final(err) {
-		b.fates[i] = refused
+		err = cmp.Or(b.err, b.warning)
 	}
 	if err = send.Explain(g.shard.name, err); g.add {
 		err = addError(b.fates[i:i+1], err)

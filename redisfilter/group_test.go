@@ -50,7 +50,7 @@ func TestGroupOfNobody(t *testing.T) {
 		before := f.handle().sender.Counts.RoundTrips.Load()
 		p.Silent.Lock()
 		var held, left redistest.Group
-		for i := range lanesPerSlot {
+		for i := range sideBySide {
 			held.Go(func() {
 				if _, err := c.call(ctx, redistest.KeyOf(1+i)); err != nil {
 					t.Error(err)
@@ -77,7 +77,7 @@ func TestGroupOfNobody(t *testing.T) {
 		p.Silent.Unlock()
 		held.Wait()
 		await("0 under way, 0 waiting")
-		require.Equal(t, before+lanesPerSlot, f.handle().sender.Counts.RoundTrips.Load(), "the group was sent")
+		require.Equal(t, before+sideBySide, f.handle().sender.Counts.RoundTrips.Load(), "the group was sent")
 		require.Equal(t, c.group.add, notAdded.Load() == 3)
 	}
 	n, err := f.ContainsMany(ctx, redistest.KeysOf(100, 103), nil)
@@ -98,10 +98,7 @@ func TestWaits(t *testing.T) {
 	}
 	f, _ := opened(20)
 	one, other := opened(1)
-	v := f.handle().shards[0].value.Load()
-	key, keys := []byte("key"), [][]byte{[]byte("key")}
-	add := func(ctx context.Context) error { _, err := f.Add(ctx, key); return err }
-	addMany := func(ctx context.Context) error { _, err := f.AddMany(ctx, keys, nil); return err }
+	key := []byte("key")
 	lookUp := func(ctx context.Context) error { _, err := f.Contains(ctx, key); return err }
 	sentinel := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "crawl", SentinelAddrs: []string{p.Addr}})
 	defer sentinel.Close()
@@ -119,8 +116,6 @@ func TestWaits(t *testing.T) {
 			_, err := Open(ctx, sentinel, "f", 1000, 0.01)
 			return err
 		}},
-		{"for a slot", 1, add, func() int { return len(v.claiming) }, add},
-		{"for one of 4 adds under way", 4, addMany, func() int { return lanesPerSlot - len(v.slot.free) }, addMany},
 		{"behind 4 other calls", 4, lookUp, func() int {
 			f.lookups[0].mu.Lock()
 			defer f.lookups[0].mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // leastKeys is the number of keys of the smallest first layer of a growing filter. A smaller one would save little,
-// because the slots take as much memory, and lookups would read more layers.
+// because the header takes as much memory, and lookups would read more layers.
 const leastKeys = 1024
 
 // growing is the mode of a filter that opens a further layer when the newest one is full. Each layer is for twice as
@@ -77,7 +77,7 @@ func (m growing) expect(k known) uint64 { return k.state }
 
 // adding returns the layers for an add to a value with state layers. If that is more than the known number, the layers
 // must fit in this handle's limit.
-func (m growing) adding(k known, state uint64, _ bool) ([]layer, []any, error) {
+func (m growing) adding(k known, state uint64) ([]layer, []any, error) {
 	limit := uint64(maxValue)
 	if state > k.state {
 		limit = m.plan.limit

@@ -2,6 +2,7 @@ package redisfilter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
@@ -15,60 +16,80 @@ type handle struct {
 	shards []*shard
 }
 
-// onLost marks an incarnation as lost and returns the error.
-func (f *handle) onLost(v *incarnation, how string) error {
-	if v != nil && !v.lost.Swap(true) {
-		f.sender.Counts.Lost.Add(1)
-	}
-	return send.Errorf(ErrLost, "%s. Call Reopen", how)
-}
-
 // Texts of ErrLost.
 const (
-	isGone     = "value missing, replaced or truncated; keys were lost"
-	isOlder    = "the server went back to an older value (failover, restart or restore); keys were lost"
-	isUnproven = "nothing shows that the server has every add of this handle: more handles add than the filter has slots for, see " +
-		"WithHandles, so that the handle's record was displaced too often and nothing is known to be lost; or the server went back to an " +
-		"older value"
+	isGone  = "value missing, replaced or truncated; keys were lost"
+	isOlder = "the server went back to an older value (failover, restart or restore); keys were lost"
 )
 
-// refused turns the codes Gone and Older of a script into ErrLost, and marks the incarnation as lost.
-func (f *handle) refused(v *incarnation, err error) error {
-	switch send.Code(err) {
-	case send.Gone:
-		return f.onLost(v, isGone)
-	case send.Older:
-		return f.onLost(v, isOlder)
+// gone is called when the value of a batch is not the one that the handle knows. If that has expired, the batch goes on
+// with the next value. Otherwise gone sets the error ErrLost. The next call goes on.
+func (f *handle) gone(ctx context.Context, add bool, b *batch, how string) {
+	v := b.value
+	if !v.expires.IsZero() {
+		if f.renew(ctx, add, b); v.expired.Load() || b.err != nil && !errors.Is(b.err, ErrLost) {
+			return
+		}
 	}
-	return err
+	b.err = f.lost(v, how)
 }
 
-// claim gets a slot for a handle that owns none. record is its last known record. The script refuses unless a record
-// with the handle's tag shows that the value has every confirmed add. One goroutine asks the server; others wait for it
-// until ctx ends. A claim without a reply does not take a second slot when it is repeated, because it has the same tag.
-func (f *handle) claim(ctx context.Context, s *shard, v *incarnation, record uint64) (uint64, error) {
+// lost marks an incarnation as lost and returns the error.
+func (f *handle) lost(v *incarnation, how string) error {
+	if !v.lost.Swap(true) {
+		f.sender.Counts.Lost.Add(1)
+	}
+	return send.Errorf(ErrLost, "%s", how)
+}
+
+// renew lets a batch go on with the present value of its shard. An add makes a value that is missing. A lookup does
+// not: its keys are absent if the value has expired, otherwise the error is ErrLost. One goroutine asks the server;
+// others wait for it until ctx ends.
+func (f *handle) renew(ctx context.Context, add bool, b *batch) {
+	s, v := b.shard, b.value
 	select {
-	case v.claiming <- struct{}{}:
-		defer func() { <-v.claiming }()
+	case s.renewing <- struct{}{}:
+		defer func() { <-s.renewing }()
 	case <-ctx.Done():
-		return 0, fmt.Errorf("stopped waiting for a slot: %w", ctx.Err())
+		b.err = fmt.Errorf("stopped waiting for the shard to be made anew: %w", ctx.Err())
+		return
 	}
-	if now := v.slot.record.Load(); now != record && owns(now) {
-		return now, nil
+	if now := s.value.Load(); now != v {
+		b.use(f, now)
+		return
 	}
-	who := v.slot.confirmed().appendTo([]byte(v.epoch + v.slot.tag))
-	r := &request{keys: []string{s.name}, script: claimScript, args: []any{who, v.plan.table, v.plan.end - 1}}
-	f.exec(ctx, r)
-	i, err := reply[int64](r)
+	like, sent := found{}, elapsed()
+	like.TTL = v.ttl.Milliseconds()
+	for _, other := range f.shards { // those that were renewed before have the latest expiry
+		if now := other.value.Load(); now.expiry > like.Expiry {
+			like.Expiry = now.expiry
+		}
+	}
+	is, err := f.opened(f.open(ctx, add, []*shard{s}, like)[0])
+	if err != nil {
+		b.err = err
+		return
+	}
+	if v.expiry > 0 && is.us/1000 >= float64(v.expiry) {
+		v.expired.Store(true)
+	}
 	switch {
-	case send.Code(err) == send.Older: // the value has no record of the handle, or only an older one
-		return 0, f.onLost(v, isUnproven)
-	case err != nil:
-		return 0, f.refused(v, err)
-	case i < 0 || uint64(i) >= v.plan.slots:
-		return 0, fmt.Errorf("reply %d to a claim, want a slot below %d", i, v.plan.slots)
+	case is.state == 'w':
+		now := newIncarnation(f.plan, is, sent)
+		s.value.Store(now)
+		b.use(f, now)
+	case v.expired.Load() && len(b.indices) > 0:
+		b.settle(f, len(b.indices), answered)
+	default:
+		b.err = send.Errorf(ErrLost, "there is no filter; the next add makes it")
 	}
-	record = v.plan.table + uint64(i)*slotBytes
-	v.slot.record.Store(record)
-	return record, nil
+}
+
+// prepare sets the incarnation and the state of each batch. A shard that was lost goes on with its present value.
+func (f *handle) prepare(ctx context.Context, add bool, batches []*batch) {
+	for _, b := range batches {
+		if b.use(f, b.shard.value.Load()); b.value.lost.Load() {
+			f.renew(ctx, add, b)
+		}
+	}
 }

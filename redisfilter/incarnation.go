@@ -8,33 +8,32 @@ import (
 // A shard is one string in Redis. All bits of a key are in one shard, so that the key takes one command to one cluster
 // slot.
 type shard struct {
-	name  string
-	value atomic.Pointer[incarnation]
+	name     string
+	value    atomic.Pointer[incarnation]
+	renewing chan struct{} // full while a goroutine renews the value
 }
 
 // An incarnation is the known state of a shard's value, from the value's creation until it is lost. An add that began
 // in one incarnation does not change the cache of the next.
 type incarnation struct {
-	plan    *plan // with the slots of the value
 	epoch   string
 	ttl     time.Duration
+	expiry  double    // in Unix milliseconds by the server's clock, 0 for never
 	expires time.Time // zero for never
 	cache   cache
 
-	state    atomic.Uint64          // the largest number of layers, or the latest generation, in a reply
-	shift    atomic.Uint64          // of generations, see add.lua
-	time     atomic.Pointer[sample] // estimate of the server's clock
-	looked   atomic.Pointer[look]   // the last reply of askClock
-	heard    atomic.Int64           // local time of the last reply, in nanoseconds
-	lost     atomic.Bool            // if true, nothing is sent until Reopen
-	claiming chan struct{}          // full while a goroutine claims a slot
-	slot     *slot
+	state   atomic.Uint64          // the largest number of layers, or the latest generation, in a reply
+	shift   atomic.Uint64          // of generations, see add.lua
+	time    atomic.Pointer[sample] // estimate of the server's clock
+	looked  atomic.Pointer[look]   // the last reply of askClock
+	heard   atomic.Int64           // local time of the last reply, in nanoseconds
+	lost    atomic.Bool            // if true, the next call goes on with the present value
+	expired atomic.Bool            // the value has expired, so that nothing was lost
 }
 
 // newIncarnation returns the incarnation of a value that was found. sent is the local time when the command was sent.
-func newIncarnation(h found, sent time.Duration) *incarnation {
-	f := h.plan
-	v := &incarnation{plan: f, epoch: h.epoch(), ttl: h.ttl(), expires: h.expires(), claiming: make(chan struct{}, 1), slot: newSlot(newNonce())}
+func newIncarnation(f *plan, h found, sent time.Duration) *incarnation {
+	v := &incarnation{epoch: h.epoch(), ttl: h.ttl(), expiry: h.Expiry, expires: h.expires()}
 	v.state.Store(h.State.whole())
 	v.shift.Store(h.Shift.whole())
 	v.time.Store(&sample{})

@@ -13,7 +13,7 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// The value of a shard, see docs/layout.md: a header, the body, the slots, and the epoch. In a growing filter, further
+// The value of a shard, see docs/layout.md: a header, the body, and the epoch. In a growing filter, further
 // layers follow, each with the epoch after it. All numbers are little-endian.
 const (
 	headerBytes = 192
@@ -25,27 +25,27 @@ const (
 	epochBytes = 8
 
 	magic   = "bloomrds"
-	version = 5
+	version = 6
 )
 
-// A header has the fields of the first 192 bytes of a value. The scripts change those from End to Claims.
+// A header has the fields of the first 192 bytes of a value. The scripts change those from End to Added.
 type header struct {
-	Magic                               [8]byte
-	Version, Shards, Generations, Slots uint16
-	Epoch                               [epochBytes]byte
-	Fingerprint, N                      uint64
-	P                                   float64
-	Millis, TTL                         int64 // of a generation, and of the filter
-	Growth                              bool
-	_                                   [7]byte
-	End                                 double // where the last epoch begins
-	State                               double // layers, or the latest generation
-	Left                                double // room for more keys in the newest layer or the latest generation
-	Expiry                              double // in Unix milliseconds, computed by the server; 0 for never
-	Shift                               double // of generations
-	Added                               double // with a window: time of the last add, in Unix microseconds
-	Claims                              double // number of claims of slots
-	Text                                [64]byte
+	Magic                           [8]byte
+	Version, Shards, Generations, _ uint16
+	Epoch                           [epochBytes]byte
+	Fingerprint, N                  uint64
+	P                               float64
+	Millis, TTL                     int64 // of a generation, and of the filter
+	Growth                          bool
+	_                               [7]byte
+	End                             double // where the last epoch begins
+	State                           double // layers, or the latest generation
+	Left                            double // room for more keys in the newest layer or the latest generation
+	Expiry                          double // in Unix milliseconds, computed by the server; 0 for never
+	Shift                           double // of generations
+	Added                           double // with a window: time of the last add, in Unix microseconds
+	_                               double
+	Text                            [64]byte
 }
 
 // A double is a number of Lua, exact up to 2^53.

@@ -20,20 +20,18 @@ var argGet, argWord any = "GET", "i64"
 // A reading is one command that looks up keys of a batch in all layers, without a script. It also reads the number of
 // layers or the generation.
 type reading struct {
-	batch     *batch
-	call      *send.Call
-	cmd       *redis.IntSliceCmd
-	record    uint64   // where the record begins; 0 for a handle without confirmed adds
-	confirmed numbers  // confirmed numbers of the lanes when the command was made
-	known     uint64   // known state when the command was made
-	to        int      // end of the keys
-	masks     []uint64 // of the words of the keys
-	offsets   []uint64 // of all words that are read, in bits
+	batch   *batch
+	call    *send.Call
+	cmd     *redis.IntSliceCmd
+	known   uint64   // known state when the command was made
+	to      int      // end of the keys
+	masks   []uint64 // of the words of the keys
+	offsets []uint64 // of all words that are read, in bits
 }
 
-// headWords is the largest number of words that a lookup reads before the words of the keys: the record, the last
-// epoch, the state, the shift, and the time of the last add.
-const headWords = recordBytes/8 + 4
+// headWords is the largest number of words that a lookup reads before the words of the keys: the last epoch, the state,
+// the shift, and the time of the last add.
+const headWords = 4
 
 // read sends one command for each batch, which looks up its next keys.
 func (f *handle) read(ctx context.Context, batches []*batch) {
@@ -42,7 +40,7 @@ func (f *handle) read(ctx context.Context, batches []*batch) {
 		if b.begin != nil && b.begin() == 0 {
 			continue
 		}
-		if b.layers, b.err = b.value.plan.mode.reading(b.state); b.err == nil {
+		if b.layers, b.err = f.plan.mode.reading(b.state); b.err == nil {
 			r := f.newReading(ctx, b)
 			readings, calls = append(readings, r), append(calls, r.call)
 		}
@@ -55,11 +53,7 @@ func (f *handle) read(ctx context.Context, batches []*batch) {
 
 // newReading makes the command for the next keys of a batch.
 func (f *handle) newReading(ctx context.Context, b *batch) *reading {
-	// The confirmed numbers are read before the offset of the record, which has them even after it has moved.
-	r := &reading{batch: b, to: b.next(), confirmed: b.value.slot.confirmed(), known: b.value.state.Load()}
-	if r.confirmed != (numbers{}) {
-		r.record = b.value.slot.record.Load()
-	}
+	r := &reading{batch: b, to: b.next(), known: b.value.state.Load()}
 	perKey := 0
 	for _, l := range b.layers {
 		perKey += l.words
@@ -72,15 +66,7 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 		r.offsets = append(r.offsets, at*8)
 		args = append(args, argGet, argWord, &r.offsets[len(r.offsets)-1])
 	}
-	// A record with the tag shows that the value is the right one, and not truncated before the record.
-	if r.record != 0 {
-		for at := uint64(0); at < recordBytes; at += 8 {
-			get(r.record + at)
-		}
-	}
-	if r.record == 0 || !f.plan.fixed() {
-		get(b.layers[len(b.layers)-1].end)
-	}
+	get(b.layers[len(b.layers)-1].end) // shows that the value is the right one, and not truncated
 	if !f.plan.fixed() {
 		get(stateField)
 		get(shiftField)
@@ -109,7 +95,7 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 func (f *handle) answered(ctx context.Context, r *reading) {
 	b := r.batch
 	if err := r.call.Err(); err != nil {
-		b.err = f.refused(b.value, err)
+		b.err = err
 		return
 	}
 	values := r.cmd.Val()
@@ -117,7 +103,7 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 		b.err = fmt.Errorf("%d replies, want %d", len(values), len(r.offsets))
 		return
 	}
-	if b.err = f.readHead(ctx, r, values[:len(values)-len(r.masks)]); b.err != nil || b.again {
+	if f.readHead(ctx, r, values[:len(values)-len(r.masks)]); b.err != nil || b.again {
 		return
 	}
 	b.value.hear(0, 0)
@@ -136,87 +122,73 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 		b.answers[b.indices[i]] = found
 	}
 	b.settle(f, r.to, answered)
-	if r.record != 0 && !owns(r.record) { // before the record is displaced again; the next call notices an error
-		f.claim(ctx, b.shard, b.value, r.record)
-	}
 }
 
 // readHead compares the words before the keys with the known state, and sets which layers count. It sets b.again if the
 // keys must be looked up once more.
-func (f *handle) readHead(ctx context.Context, r *reading, head []int64) error {
+func (f *handle) readHead(ctx context.Context, r *reading, head []int64) {
 	b, v := r.batch, r.batch.value
 	b.again = false
-	if r.record != 0 {
-		var stored [recordBytes]byte
-		for i := range recordBytes / 8 {
-			binary.BigEndian.PutUint64(stored[8*i:], uint64(head[i]))
-		}
-		switch mine := string(stored[:8]) == v.slot.tag; {
-		case !mine && v.slot.record.Load() != r.record: // another goroutine has found the record elsewhere
-			b.again = true
-			return nil
-		case !mine && !b.moved: // another handle has taken the slot, so the record is in the other half, or gone
-			b.moved, b.again = true, true
-			v.slot.record.CompareAndSwap(r.record, otherHalf(r.record))
-			return nil
-		case !mine: // claim looks at all slots, and notices if the value is gone
-			b.tryAgain("other handles took the slot")
-			if b.again = b.resend; b.again {
-				_, b.err = f.claim(ctx, b.shard, v, r.record)
-			}
-			return b.err
-		case numbersOf(stored[lanesField:]).lack(r.confirmed):
-			return f.onLost(v, isOlder)
-		}
-		head = head[recordBytes/8:]
-	}
-	if len(head) > 0 && uint64(head[0]) != binary.BigEndian.Uint64([]byte(b.value.epoch)) {
-		return f.onLost(b.value, isGone)
+	if uint64(head[0]) != binary.BigEndian.Uint64([]byte(v.epoch)) {
+		f.goneAtLookup(ctx, b, isGone)
+		return
 	}
 	if f.plan.fixed() {
-		return nil
+		return
 	}
 	seen := seen{state: readDouble(head[1]).whole(), shift: readDouble(head[2]).whole()}
 	if f.plan.opts.windowed {
 		seen.added = readDouble(head[3]).whole()
 	}
-	if _, impossible := v.plan.mode.reading(seen.state); seen.state < r.known || seen.shift >= maxExact || impossible != nil {
-		return f.onLost(v, isOlder)
+	if _, impossible := f.plan.mode.reading(seen.state); seen.state < r.known || seen.shift >= maxExact || impossible != nil {
+		f.goneAtLookup(ctx, b, isOlder)
+		return
 	}
 	raise(&v.state, seen.state)
 	raise(&v.shift, seen.shift)
 	k := v.known()
-	alive, next := v.plan.mode.alive(k, b.state, seen)
+	alive, next := f.plan.mode.alive(k, b.state, seen)
 	if next == ask {
-		if k.looked, b.err = f.askClock(ctx, b.shard, v); b.err != nil {
-			return b.err
+		var ok bool
+		if k.looked, ok = f.askClock(ctx, b); !ok {
+			return
 		}
 		if b.repacked++; k.looked.added != seen.added && b.repacked <= 10 { // a key was added meanwhile
 			next = again
 		} else {
 			k.time, k.age = 0, 0
-			alive, next = v.plan.mode.alive(k, b.state, seen)
+			alive, next = f.plan.mode.alive(k, b.state, seen)
 		}
 	}
 	b.alive, b.again, b.state = alive, next != judge, seen.state
-	return nil
 }
 
-// askClock gets the server's clock, by open.lua. It returns the generation at that time.
-func (f *handle) askClock(ctx context.Context, s *shard, v *incarnation) (l look, err error) {
-	sent := elapsed()
-	is, err := f.opened(f.open(ctx, false, []*shard{s}, found{plan: v.plan})[0], v.plan)
+// goneAtLookup is gone for a lookup. It sets b.again if there are keys to look up in the next value.
+func (f *handle) goneAtLookup(ctx context.Context, b *batch, how string) {
+	if f.gone(ctx, false, b, how); b.err == nil && (b.done < len(b.indices) || len(b.indices) == 0) {
+		b.tryAgain("the filter expired")
+		b.again = b.err == nil
+	}
+}
+
+// askClock gets the server's clock, by open.lua. It returns the generation at that time, or sets b.err or b.again and
+// returns false.
+func (f *handle) askClock(ctx context.Context, b *batch) (l look, ok bool) {
+	v, sent := b.value, elapsed()
+	is, err := f.opened(f.open(ctx, false, []*shard{b.shard}, found{})[0])
 	switch {
 	case err != nil && !errors.Is(err, ErrMismatch):
-		return l, f.refused(v, err)
+		b.err = err
+		return l, false
 	case err != nil || is.state != 'w' || is.epoch() != v.epoch:
-		return l, f.onLost(v, isGone)
+		f.goneAtLookup(ctx, b, isGone)
+		return l, false
 	}
 	v.hear(is.us, sent)
 	now := known{state: is.State.whole(), shift: is.Shift.whole(), time: time.Duration(is.us) * time.Microsecond}
-	l = look{v.plan.mode.expect(now), is.Added.whole()}
+	l = look{f.plan.mode.expect(now), is.Added.whole()}
 	v.looked.Store(&l)
-	return l, nil
+	return l, true
 }
 
 // readDouble decodes a number that a script has written and BITFIELD_RO has read.

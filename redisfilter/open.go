@@ -13,8 +13,7 @@ import (
 
 // Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or joins it if it
 // exists. n is the number of all keys, with [WithGrowth] of those in the first layer, with [WithGenerations] of those
-// in each generation. All processes that open a filter must pass the same n, p, growth or window, hash and shards. At
-// least 256 of their handles can add at the same time, see [WithHandles].
+// in each generation. All processes that open a filter must pass the same n, p, growth or window, hash and shards.
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
 // bloom.ErrTooLarge for a filter that is too large for Redis, bloom.ErrFull if the server's proto-max-bulk-len is too
@@ -73,7 +72,7 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	h := &handle{plan: plan, sender: sender}
 	f := &Filter{joined: h, adds: make([]group, plan.shards), lookups: make([]group, plan.shards)}
 	for i := range plan.shards {
-		s := &shard{name: shardName(name, i, plan.shards)}
+		s := &shard{name: shardName(name, i, plan.shards), renewing: make(chan struct{}, 1)}
 		h.shards = append(h.shards, s)
 		f.adds[i].handle, f.adds[i].shard, f.adds[i].add = h, s, true
 		f.lookups[i].handle, f.lookups[i].shard = h, s
@@ -84,22 +83,14 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	return f, nil
 }
 
-// Reopen continues after [ErrLost], as [Open] would. A lost shard whose value is gone starts empty. A lost shard whose
-// value was replaced joins the present value. The other shards stay as they are. If nothing is lost, Reopen does
-// nothing. Several goroutines may call it at the same time.
-func (f *Filter) Reopen(ctx context.Context) error { return f.handle().join(ctx, true) }
-
 // lookAtOnce is the number of shards in one pipeline of join.
 const lookAtOnce = 64
 
 // join makes or joins every shard, or only joins them if mayMake is false. It looks at all shards before it makes one:
 // if one holds something else, nothing is made.
 func (f *handle) join(ctx context.Context, mayMake bool) error {
-	like := found{plan: f.plan}
+	like := found{}
 	like.TTL = f.plan.opts.ttl.Milliseconds()
-	if v := f.shards[0].value.Load(); v != nil {
-		like.plan, like.TTL = v.plan, v.ttl.Milliseconds()
-	}
 	const tries = 10
 	missing := f.shards
 	for try := 0; len(missing) > 0; try++ {
@@ -111,8 +102,7 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 		for first := 0; first < len(missing); first += lookAtOnce {
 			shards, sent := missing[first:min(first+lookAtOnce, len(missing))], elapsed()
 			for i, r := range f.open(ctx, try > 0, shards, like) {
-				v := shards[i].value.Load()
-				is, err := f.opened(r, like.plan)
+				is, err := f.opened(r)
 				if err != nil {
 					return send.Explain(shards[i].name, err)
 				}
@@ -120,9 +110,7 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 					again = append(again, shards[i])
 					continue
 				}
-				if v == nil || v.epoch != is.epoch() || v.lost.Load() {
-					shards[i].value.CompareAndSwap(v, newIncarnation(is, sent)) // another Reopen may have been first
-				}
+				shards[i].value.Store(newIncarnation(f.plan, is, sent))
 				if is.expires().Before(like.expires()) {
 					is.Expiry = like.Expiry
 				}
@@ -138,7 +126,7 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 }
 
 // open runs open.lua on shards. If mayMake is true, each node gets one command at a time, so that it answers other
-// clients between two commands. A new value gets the slots, the TTL and the expiry of like.
+// clients between two commands. A new value gets the TTL and the expiry of like.
 func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, like found) []*request {
 	expires := int64(0)
 	if at := like.expires(); !at.IsZero() {
@@ -146,25 +134,23 @@ func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, like f
 	}
 	requests := make([]*request, len(shards))
 	for i, s := range shards {
-		h := like.plan.header(like.ttl())
-		args := []any{mayMake, h.encode(), like.plan.end, h.TTL, expires, h.Millis}
+		h := f.plan.header(like.ttl())
+		args := []any{mayMake, h.encode(), f.plan.end, h.TTL, expires, h.Millis}
 		requests[i] = &request{keys: []string{s.name}, script: openScript, args: args, alone: mayMake}
 	}
 	f.exec(ctx, requests...)
 	return requests
 }
 
-// A found is the decoded reply of open.lua: the state of the value, the server's clock in microseconds, the header, and
-// the plan of the value.
+// A found is the decoded reply of open.lua: the state of the value, the server's clock in microseconds, and the header.
 type found struct {
 	state byte
 	us    float64
 	header
-	plan *plan
 }
 
-// opened decodes the reply to open.lua. plan is the plan of another shard.
-func (f *handle) opened(r *request, plan *plan) (is found, err error) {
+// opened decodes the reply to open.lua.
+func (f *handle) opened(r *request) (is found, err error) {
 	text, err := reply[string](r)
 	if err != nil {
 		return is, err
@@ -182,13 +168,12 @@ func (f *handle) opened(r *request, plan *plan) (is found, err error) {
 	if ttl := f.plan.opts.ttl; ttl > 0 && is.TTL == 0 {
 		return is, send.Errorf(ErrMismatch, "no time to live; opened with WithTTL(%v)", ttl)
 	}
-	is.plan, err = plan.check(is.header)
-	return is, err
+	return is, f.plan.check(is.header)
 }
 
-// Delete removes the filter from Redis for all processes: the next call of this and other handles returns [ErrLost]. It
-// does not remove a filter that another process has made since under the same name. After an error, some shards may
-// have been removed; call Delete again.
+// Delete removes the filter from Redis for all processes. Another handle's next call returns [ErrLost]; the next add of
+// this one makes the filter anew. It does not remove a filter that another process has made since under the same name.
+// After an error, some shards may have been removed; call Delete again.
 func (f *Filter) Delete(ctx context.Context) error {
 	h := f.handle()
 	for _, s := range h.shards {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// TestReplica: a filter is not opened at a replica, and not reopened at a server that has become one.
+// TestReplica: a filter is not opened at a replica, and one that has become a replica takes no adds.
 func TestReplica(t *testing.T) {
 	s := redistest.Start(t)
 	var handles []*filter
@@ -39,7 +39,8 @@ func TestReplica(t *testing.T) {
 	require.NoError(t, s.Client.Do(bg, "REPLICAOF", "127.0.0.1", r.Port).Err())
 	s.Follows(t)
 	for _, f := range handles {
-		require.ErrorContains(t, f.Reopen(bg), "the server is a replica")
+		_, err := f.Add(bg, keyOf(1))
+		require.ErrorContains(t, err, "the server is a replica")
 	}
 }
 

@@ -22,7 +22,6 @@ type options struct {
 	windowed    bool
 	length      time.Duration // of a generation
 	generations int
-	handles     int // 0 to choose by size
 }
 
 // defaultCache suffices for 50 million keys at p = 1 %.
@@ -44,8 +43,6 @@ func newOptions(opts []Option) (options, error) {
 	switch {
 	case o.ttl < 0 || o.ttl > 0 && o.ttl < time.Second:
 		return o, send.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1s, or 0 for none", o.ttl)
-	case o.handles < 0 || o.handles > maxSlots:
-		return o, send.Errorf(bloom.ErrInvalid, "%d handles, want 1 to %d, or 0 to choose by size", o.handles, maxSlots)
 	case o.shards < 0 || o.shards > maxShards:
 		return o, send.Errorf(bloom.ErrInvalid, "%d shards, want 1 to %d, or 0 to choose by size", o.shards, maxShards)
 	case o.growth && o.windowed:
@@ -108,16 +105,6 @@ func WithGenerations(length time.Duration, count int) Option {
 	return func(o *options) { o.windowed, o.length, o.generations = true, length, count }
 }
 
-// WithHandles makes a filter in which at least n handles can add at the same time, at most 4,096. It takes 64 bytes per
-// handle and shard. By default, there is room for 256 handles, or for more if the filter has more than 512 KiB;
-// [Filter.Handles] returns the number. For an existing filter, the option has no effect.
-//
-// If more handles add at the same time, a handle whose slot was taken by others too often since its last call gets
-// [ErrLost], although nothing is lost. Handles that never add, and those of processes that have ended, do not count.
-func WithHandles(n int) Option {
-	return func(o *options) { o.handles = n }
-}
-
 // WithCache limits the memory of the local cache; 0 disables it. The default is 64 MiB. A filter with more bits than
 // that, a growing filter, and a filter with a window have no cache.
 //
@@ -129,7 +116,7 @@ func WithCache(maxBytes uint64) Option {
 }
 
 // WithWait lets Add, AddMany and AddAll wait until this many replicas have confirmed an add. After the timeout, they
-// return [ErrReplicas]. A confirmed key survives a failover if all replicas that may be promoted have confirmed it.
+// return an error. A confirmed key survives a failover if all replicas that may be promoted have confirmed it.
 // While fewer replicas are connected, each add takes the whole timeout, which must be shorter than the client's
 // ReadTimeout.
 func WithWait(replicas int, timeout time.Duration) Option {

@@ -37,17 +37,9 @@ var outages = []struct {
 		s := redistest.Start(t)
 		return outage{s.Client, nil, func() { restart(t, s) }}
 	}},
-	{"restart from an older snapshot", true, nil, func(t *testing.T) outage {
-		s := redistest.Start(t)
-		return outage{s.Client, func() { require.NoError(t, s.Client.Save(bg).Err()) }, func() { restart(t, s) }}
-	}},
 	{"restart with a log", false, nil, func(t *testing.T) outage {
 		s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always") // with everysec, a slow disk holds writes back
 		return outage{s.Client, nil, func() { restart(t, s) }}
-	}},
-	{"failover by Sentinel to a replica that lags", true, nil, func(t *testing.T) outage {
-		s := startWatched(t, 1)
-		return outage{s.client, func() { s.lag(t) }, func() { s.failover(t) }}
 	}},
 	{"failover by Sentinel with WithWait", false, []option{redisfilter.WithWait(1, time.Second)}, func(t *testing.T) outage {
 		s := startWatched(t, 1)
@@ -58,9 +50,9 @@ var outages = []struct {
 // names are those of the filters in an outage, one of each kind.
 var names = []string{"plain", "growth", "window"}
 
-// TestOutages has handles add keys before and after a point in time, disturbs the server, and lets each handle make
-// a call of another kind. If the server has forgotten the later adds, the call returns ErrLost, and
-// Reopen goes on. If it has not, nothing is missing.
+// TestOutages has handles add keys before and after a point in time, disturbs the server, and lets each handle make a
+// call of another kind. If the server has lost the filter, the call returns ErrLost, and the next add goes on. If it
+// has not, nothing is missing.
 func TestOutages(t *testing.T) {
 	for _, o := range outages {
 		t.Run(o.name, func(t *testing.T) {
@@ -98,8 +90,7 @@ func TestOutages(t *testing.T) {
 				where := fmt.Sprint(f.Keys(), order[i])
 				if o.lost {
 					require.ErrorIs(t, err, redisfilter.ErrLost, where)
-					require.NotErrorIs(t, err, redisfilter.ErrUnknown, where)
-					require.NoError(t, f.Reopen(bg), where)
+					require.Empty(t, redisfilter.UnsureOf(err), where)
 					added, err := f.Add(bg, fmt.Append(nil, "again ", i))
 					require.NoError(t, err, where)
 					require.True(t, added, where)
@@ -210,7 +201,7 @@ func TestPreferredReplica(t *testing.T) {
 				require.ErrorIs(t, err, redisfilter.ErrReplicas)
 			}
 			for i := range 1000 {
-				if !slices.Contains(failed.Unconfirmed, i) {
+				if err == nil {
 					confirmed = append(confirmed, keyOf(from+i))
 				}
 			}
@@ -219,9 +210,6 @@ func TestPreferredReplica(t *testing.T) {
 		s.lag(t)
 		add(1000)
 		s.failover(t)
-		_, err = f.Contains(bg, keyOf(0))
-		require.ErrorIs(t, err, redisfilter.ErrLost)
-		require.NoError(t, f.Reopen(bg))
 		n, err := f.ContainsMany(bg, confirmed, nil)
 		require.NoError(t, err)
 		t.Logf("%d of 2 replicas confirm: %d of %d confirmed keys are gone", replicas, len(confirmed)-n, len(confirmed))

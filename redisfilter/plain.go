@@ -30,8 +30,8 @@ func (m plain) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 
 func (m plain) expect(known) uint64 { return 1 }
 
-func (m plain) adding(_ known, _ uint64, stamp bool) ([]layer, []any, error) {
-	return m.plan.first, []any{"p", 1, stamp, 0, false}, nil
+func (m plain) adding(known, uint64) ([]layer, []any, error) {
+	return m.plan.first, []any{"p", 1, 0, 0, false}, nil
 }
 
 func (m plain) reading(state uint64) ([]layer, error) {

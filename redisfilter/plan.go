@@ -22,10 +22,8 @@ type plan struct {
 	mode   mode
 	scheme bloom.Scheme // of the first layers
 	first  []layer      // the layers of a new value
-	table  uint64       // where the slots begin in a value
-	slots  uint64
-	end    uint64 // where the epoch after the slots begins
-	limit  uint64 // largest size of a shard in bytes
+	end    uint64       // where the epoch after the first layers begins
+	limit  uint64       // largest size of a shard in bytes
 }
 
 // A layer is a filter within the value of a shard.
@@ -47,8 +45,8 @@ type mode interface {
 	expect(k known) uint64
 
 	// adding returns the layers for an add to a value with this state, the newest first. The add reads all of them and
-	// sets bits in the newest. args are the arguments of add.lua from ARGV[8] on.
-	adding(k known, state uint64, stamp bool) (layers []layer, args []any, err error)
+	// sets bits in the newest. args are the arguments of add.lua from ARGV[7] on.
+	adding(k known, state uint64) (layers []layer, args []any, err error)
 
 	// reading returns the layers that a lookup reads, or an error for a state that no value can have.
 	reading(state uint64) ([]layer, error)
@@ -104,7 +102,7 @@ func (f *plan) perShard() uint64 {
 // header returns the header of a new value.
 func (f *plan) header(ttl time.Duration) header {
 	h := header{
-		Version: version, Shards: uint16(f.shards), Generations: uint16(f.opts.generations), Slots: uint16(f.slots), N: f.n, P: f.p,
+		Version: version, Shards: uint16(f.shards), Generations: uint16(f.opts.generations), N: f.n, P: f.p,
 		Millis: f.opts.millis(), TTL: ttl.Milliseconds(), Growth: f.opts.growth, End: double(f.end), State: 1,
 		Left: double(f.first[0].keys), Text: textOf(f.scheme.Hash()),
 	}
@@ -128,31 +126,29 @@ var secretText = func() [64]byte {
 	return textOf(s.Hash())
 }()
 
-// check compares a header with the plan. It returns the plan for the number of slots in the header.
-func (f *plan) check(h header) (*plan, error) {
+// check compares a header with the plan.
+func (f *plan) check(h header) error {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
 		if h.Text == secretText && !f.scheme.HasSecret() {
-			return nil, send.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
+			return send.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
 		}
 		if h.String() == mine.String() {
-			return nil, send.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
+			return send.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
 		}
-		return nil, send.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
+		return send.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
 	}
-	g := f.withSlots(uint64(h.Slots))
-	layers, err := g.mode.reading(h.State.whole())
+	layers, err := f.mode.reading(h.State.whole())
 	if err == nil {
 		newest := layers[len(layers)-1]
 		if length := newest.end + epochBytes; length > f.limit {
-			return nil, send.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
+			return send.Errorf(bloom.ErrTooLarge, "%d bytes, want at most %d", length, f.limit)
 		}
-		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Shift.whole() < maxExact &&
-			h.Slots > 0 && h.Slots <= maxSlots && h.String() == mine.String() {
-			return g, nil
+		if h.End.whole() == newest.end && h.Left.whole() <= newest.keys && h.Shift.whole() < maxExact && h.String() == mine.String() {
+			return nil
 		}
 	}
-	return nil, send.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
+	return send.Errorf(ErrMismatch, "a header that contradicts itself: %+v", h)
 }
 
 // newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the number of

@@ -8,9 +8,9 @@ import (
 )
 
 // rounds adds or looks up keys in rounds of 500 keys, or of up to 4000 if there are several shards. It sends nothing
-// more to a shard that has failed, but continues with the others. Lost shards fail with the error reopen, if it is not
-// nil. rounds returns the number of true answers, and the fates and errors.
-func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool, reopen error) (count int, fates []fate, causes causes) {
+// more to a shard that has failed, but continues with the others, and with the present value of a lost shard. rounds
+// returns the number of true answers, and the fates and errors.
+func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, causes causes) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
 	failed, full := make([]error, len(f.shards)), make([]error, len(f.shards))
@@ -25,12 +25,8 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 		batches, from = f.split(add, keys, from, size, answers, fates, failed)
 		f.round(ctx, add, batches)
 		for _, b := range batches {
-			if reopen != nil && errors.Is(b.err, ErrLost) {
-				b.err = reopen
-			}
 			causes.note(b.shard.name, b.err)
 			causes.note(b.shard.name, b.warning)
-			causes.note(b.shard.name, b.doubt)
 			if b.full != nil {
 				full[b.index] = b.full
 			}
@@ -101,7 +97,7 @@ func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, 
 
 // round adds or looks up the keys of batches of different shards at the same time.
 func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
-	f.prepare(batches)
+	f.prepare(ctx, add, batches)
 	for {
 		var todo []*batch
 		for _, b := range batches {
@@ -116,18 +112,6 @@ func (f *handle) round(ctx context.Context, add bool, batches []*batch) {
 			f.add(ctx, todo)
 		default:
 			f.read(ctx, todo)
-		}
-	}
-}
-
-// prepare sets the incarnation and the state of each batch, and the error of batches whose shard is lost. The other
-// batches continue.
-func (f *handle) prepare(batches []*batch) {
-	for _, b := range batches {
-		b.value = b.shard.value.Load()
-		b.state = b.value.plan.mode.expect(b.value.known())
-		if b.value.lost.Load() {
-			b.err = f.onLost(b.value, "keys were lost before")
 		}
 	}
 }

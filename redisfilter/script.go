@@ -12,15 +12,14 @@ import (
 
 // A script checks the value before it writes, and does all of its work or nothing. It does not change a value that is
 // missing or another one. A write that can fail for lack of memory comes before all other writes. All filters use the
-// same four scripts.
+// same three scripts.
 type script struct{ source, sha string }
 
 var (
 	//go:embed scripts
 	sources embed.FS
 
-	openScript, claimScript = newScript("open"), newScript("claim")
-	addScript, deleteScript = newScript("add"), newScript("delete")
+	openScript, addScript, deleteScript = newScript("open"), newScript("add"), newScript("delete")
 )
 
 func newScript(name string) *script {

@@ -2,7 +2,6 @@ package redisfilter
 
 import (
 	"math"
-	"slices"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
@@ -15,10 +14,6 @@ const (
 	// shardBytes is the largest shard by default. A command on a whole value of this size takes about 10 ms, in which
 	// the server answers no client.
 	shardBytes = 30 << 20
-
-	// A new value has a slot for each 2 KiB of its first layers, from leastSlots to mostSlots, or as many as
-	// WithHandles sets, up to maxSlots. A claim makes the server read all of them, in up to 1 ms.
-	leastSlots, mostSlots, maxSlots = 256, 2048, 4096
 
 	// A growing filter has one shard per growingBytes of its first layers, up to growingShards, or one per growingMost
 	// if that is more. To add a layer, the server moves the value to new memory, in 0.6 ms per MiB. With 32 shards and
@@ -55,7 +50,7 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	if err := f.size(); err != nil {
 		return nil, err
 	}
-	f.shards = o.shardsFor(f.table)
+	f.shards = o.shardsFor(f.end)
 	if err := f.size(); err != nil {
 		return nil, err
 	}
@@ -69,7 +64,7 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	return f, nil
 }
 
-// size computes the first layers and the offset of the slots.
+// size computes the first layers and the offset of the epoch after them.
 func (f *plan) size() error {
 	s, layers, keys, err := f.mode.size()
 	if err != nil {
@@ -87,11 +82,10 @@ func (f *plan) size() error {
 	}
 	body := each * uint64(layers)
 	f.scheme, f.first = s, make([]layer, layers)
-	f.table = headerBytes + body
+	f.end = headerBytes + body
 	for i := range f.first {
-		f.first[i] = layer{scheme: s, words: wordsOf(s), at: headerBytes + uint64(i)*each, keys: keys}
+		f.first[i] = layer{scheme: s, words: wordsOf(s), at: headerBytes + uint64(i)*each, end: f.end, keys: keys}
 	}
-	f.setSlots(max(min(max((body+2047)/2048, leastSlots), mostSlots), uint64(f.opts.handles)))
 	return nil
 }
 
@@ -104,24 +98,4 @@ func (f *plan) newMode() mode {
 		return windowed{f, f.opts.millis()}
 	}
 	return plain{f}
-}
-
-// setSlots sets the number of slots, and the offset of the epoch after them.
-func (f *plan) setSlots(slots uint64) {
-	f.slots, f.end = slots, f.table+slots*slotBytes
-	for i := range f.first {
-		f.first[i].end = f.end
-	}
-}
-
-// withSlots returns the plan for a value with another number of slots.
-func (f *plan) withSlots(slots uint64) *plan {
-	if slots == f.slots {
-		return f
-	}
-	g := *f
-	g.first = slices.Clone(f.first)
-	g.mode = g.newMode()
-	g.setSlots(slots)
-	return &g
 }

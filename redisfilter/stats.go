@@ -85,7 +85,7 @@ func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) 
 		case after.err != nil:
 			return after.err
 		case after.value != before.value:
-			return f.onLost(nil, "the filter was reopened")
+			return send.Errorf(ErrLost, "the filter was lost or has expired meanwhile")
 		case after.state == before.state:
 			return nil
 		}
@@ -96,7 +96,7 @@ func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) 
 // look reads only the header of a shard. It returns the batch with the layers that count, or an error.
 func (f *handle) look(ctx context.Context, s *shard) *batch {
 	b := &batch{shard: s, k: f.plan.scheme.Params().K, again: true}
-	for f.prepare([]*batch{b}); b.err == nil && b.again; {
+	for f.prepare(ctx, false, []*batch{b}); b.err == nil && b.again; {
 		f.read(ctx, []*batch{b})
 	}
 	return b

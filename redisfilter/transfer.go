@@ -1,6 +1,7 @@
 package redisfilter
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -68,34 +69,34 @@ func incompatible(text string, args ...any) error {
 	return &send.Error{Err: send.Errorf(bloom.ErrIncompatible, text, args...)}
 }
 
-// A piece is a part of a local filter. A batch with a piece has one index, for the piece.
-type piece struct {
-	bits      []byte
-	at        uint64    // their offset in the value
-	temporary [2]string // names for strings that the script makes and removes
-}
-
-// merge adds a local filter to a shard. It sends each piece as an add, so that the handle notices a lost piece.
+// merge adds a local filter to a shard, in pieces. A piece without a reply may be sent again, because merging it twice
+// changes nothing.
 func (f *handle) merge(ctx context.Context, s *shard, local *bloom.BloomFilter) error {
 	b := &batch{shard: s}
-	if f.prepare([]*batch{b}); b.err != nil {
+	if f.prepare(ctx, true, []*batch{b}); b.err != nil {
 		return b.err
 	}
 	temporary := send.NextTo(s.name, ":merge:"+rand.Text()) // names that nobody else has
 	words := local.Words()
+	var warning error
 	for from := 0; from < len(words); from += chunkBytes / 8 {
 		to := min(from+chunkBytes/8, len(words))
 		bits := make([]byte, 0, (to-from)*8) // not used again: an abandoned command may still read it
 		for i := from; i < to; i++ {
 			bits = binary.LittleEndian.AppendUint64(bits, words[i].Load())
 		}
-		b.merge = &piece{bits, headerBytes + uint64(from)*8, [2]string{temporary + ":a", temporary + ":b"}}
-		b.indices, b.answers, b.fates, b.done, b.repacked = []int{0}, make([]bool, 1), make([]fate, 1), 0, 0
-		if f.add(ctx, []*batch{b}); b.err != nil {
-			return b.err
+		r := &request{keys: []string{s.name, temporary + ":a", temporary + ":b"}, script: addScript, add: f.sender.Replicas > 0}
+		r.args = append(f.epochArgs(b.value), bits, 0, 0, "m", headerBytes+uint64(from)*8)
+		f.exec(ctx, r)
+		switch _, err := reply[string](r); {
+		case send.Code(err) == send.Gone:
+			return f.lost(b.value, isGone)
+		case err != nil:
+			return err
 		}
+		warning = cmp.Or(f.sender.Confirmed(r.call), warning)
 	}
-	return b.warning
+	return warning
 }
 
 // pull adds the contents of a shard to a local filter.
@@ -109,7 +110,7 @@ func (f *handle) pull(ctx context.Context, s *shard, local *bloom.BloomFilter) e
 				return err
 			}
 			if uint64(len(piece)) != last-first+1 {
-				return f.onLost(b.value, isGone)
+				return f.lost(b.value, isGone)
 			}
 			for j := 0; j < len(piece); j += 8 {
 				if w := binary.LittleEndian.Uint64([]byte(piece[j : j+8])); w != 0 {

@@ -34,7 +34,7 @@ func (m windowed) generation(k known, shift uint64) uint64 {
 	return uint64(k.time/(time.Duration(m.millis)*time.Millisecond)) + shift
 }
 
-func (m windowed) adding(_ known, state uint64, _ bool) ([]layer, []any, error) {
+func (m windowed) adding(_ known, state uint64) ([]layer, []any, error) {
 	places := uint64(len(m.plan.first))
 	newestFirst := make([]layer, places)
 	for age := range places {

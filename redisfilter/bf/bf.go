@@ -84,7 +84,7 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 }
 
 // Add adds a key, see redisfilter.Filter.Add. At most one call gets true for a key. An add without a reply is not sent
-// again: the error wraps redisfilter.ErrUnknown.
+// again: the answer is true, and the error a redisfilter.AddError.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	n, err := f.AddMany(ctx, [][]byte{key}, nil)
 	return n == 1, err
@@ -138,7 +138,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 		return explain(f.name, err)
 	case err == nil && items < most:
 		err = send.Errorf(redisfilter.ErrLost, "it has %d keys and had %d: it was made anew", items, most)
-		return &redisfilter.AddError{Unknown: batch.Indices(0, len(keys)), Err: err}
+		return &redisfilter.AddError{Unsure: batch.Indices(0, len(keys)), Err: err}
 	}
 	for before := most; items > before && !f.most.CompareAndSwap(before, items); before = f.most.Load() {
 	}
@@ -165,7 +165,7 @@ func (f *Filter) read(reply any, answers []bool) error {
 				failed.NotAdded = batch.Indices(i, len(answers))
 				return &failed
 			}
-			failed.Unknown = append(failed.Unknown, i)
+			failed.Unsure = append(failed.Unsure, i)
 		}
 	}
 	if failed.Err == nil {

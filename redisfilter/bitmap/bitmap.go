@@ -90,7 +90,7 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 }
 
 // Add adds a key, see redisfilter.Filter.Add. At most one call gets true for a key. An add without a reply is not sent
-// again: the error wraps redisfilter.ErrUnknown.
+// again: the answer is true, and the error a redisfilter.AddError.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	n, err := f.AddMany(ctx, [][]byte{key}, nil)
 	return n == 1, err
@@ -141,7 +141,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 		answers[i] = slices.Contains(bits[i*f.k:(i+1)*f.k], false) == add
 	}
 	if failed != nil {
-		return &redisfilter.AddError{Unconfirmed: batch.Indices(0, len(keys)), Err: fmt.Errorf("added without a TTL: %w", failed)}
+		return &redisfilter.AddError{Err: fmt.Errorf("added without a TTL: %w", failed)}
 	}
 	return nil
 }

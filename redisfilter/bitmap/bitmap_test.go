@@ -168,19 +168,18 @@ func TestFailedAdds(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
-	require.NotErrorIs(t, err, redisfilter.ErrUnknown)
+	require.ErrorIs(t, err, redisfilter.ErrRefused)
 	var failed *redisfilter.AddError
 	require.ErrorAs(t, err, &failed)
-	require.Equal(t, batch.Indices(0, 1200), failed.Refused)
+	require.Equal(t, batch.Indices(0, 1200), failed.NotAdded)
 	_, err = b.Contains(bg, keyOf(0))
 	require.ErrorIs(t, err, redisfilter.ErrMismatch)
 
 	b, err = Open(redistest.Unanswered(t, &redis.Options{Addr: s.Addr}), "f", javaArticle(t), 0, false)
 	require.NoError(t, err)
 	_, err = b.AddMany(bg, keysOf(0, 1200), nil)
-	require.ErrorIs(t, err, redisfilter.ErrUnknown)
 	require.ErrorAs(t, err, &failed)
-	require.Equal(t, batch.Indices(0, 500), failed.Unknown)
+	require.Equal(t, batch.Indices(0, 500), failed.Unsure)
 	require.Equal(t, batch.Indices(500, 1200), failed.NotAdded)
 }
 
@@ -219,8 +218,8 @@ func TestTTL(t *testing.T) {
 		require.True(t, added)
 		var failed *redisfilter.AddError
 		require.ErrorAs(t, err, &failed)
-		require.Equal(t, []int{0}, failed.Unconfirmed)
-		require.ErrorContains(t, err, `1 key added but unconfirmed: key "b": added without a TTL: `)
+		require.Empty(t, failed.Unsure)
+		require.ErrorContains(t, err, `key "b": added without a TTL: `)
 		require.Regexp(t, "can't run this command|no permissions to run the 'pexpire' command", err.Error()) // Redis 7, 8
 	}
 }

@@ -5,47 +5,32 @@
 -- further layer.
 --
 -- KEYS[1]: the shard.
--- ARGV[1], ARGV[2]: first and last byte of the handle's record. ARGV[3]: first byte of the number of the lane.
--- ARGV[4]: the epoch, the record's tag, the lane, the number of this add, and the confirmed number of each lane.
--- ARGV[5]: the keys. ARGV[6]: how many. ARGV[7]: words per key, 2 or 4.
--- ARGV[8]: 'p' plain, 'g' growing, 'w' window, 'm' to merge. ARGV[9]: the number of layers, or the generation, that the keys are
+-- ARGV[1]: the epoch. ARGV[2]: where the epoch behind the body begins. ARGV[3]: 1 to write although no key is new, because WAIT of
+-- Redis 7.4 and later covers only the connection's own writes.
+-- ARGV[4]: the keys. ARGV[5]: how many. ARGV[6]: words per key, 2 or 4.
+-- ARGV[7]: 'p' plain, 'g' growing, 'w' window, 'm' to merge. ARGV[8]: the number of layers, or the generation, that the keys are
 -- packed for.
--- ARGV[10]: plain: 1 to stamp the slot (others always do); growing: where the epoch behind the newest layer begins; window:
--- milliseconds per generation.
--- ARGV[11]: how many keys a new layer or generation takes. ARGV[12]: 1 if there may be a further layer.
--- ARGV[13], ARGV[14]: window: places, and bytes per place.
--- To merge: ARGV[5]: the bits. ARGV[9]: where they begin. KEYS[2], KEYS[3]: names for two strings that the script makes and
+-- ARGV[9]: growing: where the epoch behind the newest layer begins; window: milliseconds per generation.
+-- ARGV[10]: how many keys a new layer or generation takes. ARGV[11]: 1 if there may be a further layer.
+-- ARGV[12], ARGV[13]: window: places, and bytes per place.
+-- To merge: ARGV[4]: the bits. ARGV[8]: where they begin. KEYS[2], KEYS[3]: names for two strings that the script makes and
 -- removes. The reply is that of one key that is not new.
-local K, call, up, pk = KEYS[1], redis.call, struct.unpack, struct.pack
-local epoch, tag, lane, num, c0, c1, c2, c3 = up('<c8c8BI5I5I5I5I5', ARGV[4])
-local slot, owner, stamp, n0, n1, n2, n3 = call('GETRANGE', K, ARGV[1], ARGV[2])
-if #slot == 32 then owner, stamp, n0, n1, n2, n3 = up('<c8I4I5I5I5I5', slot) end
-if owner ~= tag then
-  if #slot ~= 32 or call('GETRANGE', K, 16, 23) ~= epoch then return redis.error_reply('BLOOMGONE redisfilter') end
-  return redis.error_reply('BLOOMTAKEN redisfilter')
-end
-if n0 < c0 or n1 < c1 or n2 < c2 or n3 < c3 then return redis.error_reply('BLOOMOLDER redisfilter') end
-local have = lane == 0 and n0 or lane == 1 and n1 or lane == 2 and n2 or n3
-if have >= num then return redis.error_reply(string.format('BLOOMLATE %.0f redisfilter', have - num)) end
+local K, call, up, pk, epoch = KEYS[1], redis.call, struct.unpack, struct.pack, ARGV[1]
+if call('GETRANGE', K, ARGV[2], ARGV[2] + 7) ~= epoch then return redis.error_reply('BLOOMGONE redisfilter') end
 
-local kind, want, us, changed, last, count, left, expiry, shift, added, claims = ARGV[8], tonumber(ARGV[9]), 0, false
+local kind, want, us, changed, last, count, left, expiry, shift, added = ARGV[7], tonumber(ARGV[8]), 0, false
 if kind == 'm' then
   local U, V = KEYS[2], KEYS[3]
-  call('SETRANGE', U, 0, ARGV[5])
-  call('SETRANGE', V, 0, call('GETRANGE', K, want, want + #ARGV[5] - 1))
+  call('SETRANGE', U, 0, ARGV[4])
+  call('SETRANGE', V, 0, call('GETRANGE', K, want, want + #ARGV[4] - 1))
   call('BITOP', 'OR', U, U, V)
   call('SETRANGE', K, want, call('GETRANGE', U, 0, -1))
   call('UNLINK', U, V)
-  call('SETRANGE', K, ARGV[3], pk('<I5', num))
   return pk('<dI2B', 0, 1, 0)
 end
 
--- The header from 72 on: the last epoch's offset, layers or generation, room, expiry, shift, time of the last add, claims.
-if kind ~= 'p' or ARGV[10] == '1' then
-  last, count, left, expiry, shift, added, claims = up('<ddddddd', call('GETRANGE', K, 72, 127))
-else
-  claims = stamp
-end
+-- The header from 72 on: the last epoch's offset, layers or generation, room, expiry, shift, time of the last add.
+if kind ~= 'p' then last, count, left, expiry, shift, added = up('<dddddd', call('GETRANGE', K, 72, 119)) end
 if kind == 'p' then
   left = math.huge
 elseif kind == 'g' then
@@ -53,15 +38,15 @@ elseif kind == 'g' then
   if count > want then return redis.error_reply(string.format('BLOOMMORE %.0f redisfilter', count)) end
   if count < want - 1 or count < want and left > 0 then return redis.error_reply('BLOOMOLDER redisfilter') end
   if count < want then
-    call('SETRANGE', K, ARGV[10], epoch)
-    last, count, left, changed = tonumber(ARGV[10]), want, tonumber(ARGV[11]), true
+    call('SETRANGE', K, ARGV[9], epoch)
+    last, count, left, changed = tonumber(ARGV[9]), want, tonumber(ARGV[10]), true
   end
 else
   -- Time never goes back: the latest generation stays until the clock has caught up. If the clock is behind by more than a
   -- window, it was wrong before or is wrong now, and is shifted.
-  local time, places, bytes = call('TIME'), tonumber(ARGV[13]), tonumber(ARGV[14])
+  local time, places, bytes = call('TIME'), tonumber(ARGV[12]), tonumber(ARGV[13])
   us = time[1] * 1000000 + time[2]
-  local now = math.floor(us / 1000 / ARGV[10]) + shift
+  local now = math.floor(us / 1000 / ARGV[9]) + shift
   if now < count - places + 1 then shift, now, changed = shift + count - now, count, true end
   if not (now < 2^53) then return redis.error_reply('BLOOMGONE redisfilter') end -- a damaged header: the loop would not end
   if now > count then
@@ -72,7 +57,7 @@ else
       local rest = bytes % #zeros
       if rest > 0 then call('SETRANGE', K, string.format('%.0f', from + bytes - rest), string.sub(zeros, 1, rest)) end
     end
-    count, left, changed = now, tonumber(ARGV[11]), true
+    count, left, changed = now, tonumber(ARGV[10]), true
   end
   if count ~= want then
     if changed then call('SETRANGE', K, 72, pk('<ddddd', last, count, left, expiry, shift)) end
@@ -86,9 +71,9 @@ end
 -- A key is its length in 2 bytes, and for each layer, newest first: where its first word begins and its last one ends, as
 -- decimal numbers with their length before; and for each word its distance to the first in bytes, and a mask in two halves.
 -- A loop over the words would take up to 45 % more time.
-local d, n, band, bor, sub = ARGV[5], tonumber(ARGV[6]), bit.band, bit.bor, string.sub
+local d, n, band, bor, sub = ARGV[4], tonumber(ARGV[5]), bit.band, bit.bor, string.sub
 local out, byte, w, pos, done, room, refused = '', 0, 1, 1, 0, left, ''
-local two, more = ARGV[7] == '2', ARGV[12] == '1'
+local two, more = ARGV[6] == '2', ARGV[11] == '1'
 while done < n do
   local next, seen, first, span
   if two then
@@ -157,10 +142,6 @@ while done < n do
 end
 if w > 1 then out = out .. string.char(byte) end
 
--- The stamp says how recently the slot was used: it is the number of claims so far.
--- The number is even. It is stored with 1 more if a key is new.
-if string.find(out, '[^%z]') then num = num + 1 end
-call('SETRANGE', K, ARGV[3], pk('<I5', num))
-if stamp ~= claims then call('SETRANGE', K, ARGV[1] + 8, pk('<I4', claims)) end
+if ARGV[3] == '1' then call('SETRANGE', K, ARGV[2], epoch) end
 if changed or left ~= room and kind ~= 'p' then call('SETRANGE', K, 72, pk('<dddddd', last, count, left, expiry, shift, added)) end
 return pk('<dI2', us, done) .. out .. refused

@@ -33,5 +33,9 @@ end
 if ARGV[6] ~= '0' then count = pk('<d', math.floor(ms / ARGV[6])) end
 head = sub(ARGV[2], 1, 80) .. count .. sub(ARGV[2], 89, 96) .. pk('<d', expires) .. sub(ARGV[2], 105)
 call('SETRANGE', K, 0, head)
-if expires > 0 then call('PEXPIREAT', K, string.format('%.0f', expires)) end
+local failed = expires > 0 and redis.pcall('PEXPIREAT', K, string.format('%.0f', expires))
+if type(failed) == 'table' then
+  call('UNLINK', K)
+  return failed
+end
 return 'w' .. pk('<d', us) .. head

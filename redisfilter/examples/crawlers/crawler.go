@@ -46,24 +46,8 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 		keys[i] = []byte(link)
 	}
 	_, err = c.seen.AddAll(ctx, keys, added)
-	failed := &redisfilter.AddError{}
-	if err != nil && !errors.As(err, &failed) {
-		return err
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, i := range failed.Unknown {
-		// The reply was lost, and no crawler knows whether this link was new. If it is skipped, it may
-		// never be fetched; if it is fetched, it may be fetched twice.
-		added[i] = true
-		c.unsure = append(c.unsure, links[i])
-	}
-	for _, i := range failed.Unconfirmed {
-		// Too few replicas have it. If the node fails now, it is lost.
-		if added[i] {
-			c.unsure = append(c.unsure, links[i])
-		}
-	}
 	for i, yes := range added {
 		if yes {
 			c.won = append(c.won, links[i])
@@ -74,7 +58,13 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 		// A shard lost links that this crawler has added. It is not known which.
 		c.unsure = append(c.unsure, c.won...)
 	}
-	if len(failed.NotAdded)+len(failed.Refused) > 0 {
+	failed := &redisfilter.AddError{}
+	if errors.As(err, &failed) {
+		for _, i := range failed.Unsure {
+			c.unsure = append(c.unsure, links[i]) // another crawler may have won it, too
+		}
+	}
+	if len(failed.NotAdded) > 0 {
 		return err
 	}
 	return nil

@@ -23,7 +23,7 @@ func Unanswered(c *send.Call, n int, err error) error {
 	if c.NotExecuted() {
 		return &redisfilter.AddError{NotAdded: Indices(0, n), Err: err}
 	}
-	return &redisfilter.AddError{Unknown: Indices(0, n), Err: err}
+	return &redisfilter.AddError{Unsure: Indices(0, n), Err: err}
 }
 
 // A command adds or looks up keys. If its error is not a redisfilter.AddError, no key was added.
@@ -56,15 +56,18 @@ func Run(ctx context.Context, sender *send.Sender, key string, add bool, keys []
 		if !add {
 			return count, failed.Err
 		}
-		for _, list := range [][]int{failed.Unknown, failed.Unconfirmed, failed.NotAdded} {
+		for _, list := range [][]int{failed.Unsure, failed.NotAdded} {
 			for i := range list {
 				list[i] += first
 			}
 		}
-		failed.NotAdded = append(failed.NotAdded, Indices(last, len(keys))...)
-		if send.Final(failed.Err) {
-			failed.Refused, failed.NotAdded = failed.NotAdded, nil
+		for _, i := range failed.Unsure {
+			if !answers[i] {
+				answers[i] = true
+				count++
+			}
 		}
+		failed.NotAdded = append(failed.NotAdded, Indices(last, len(keys))...)
 		return count, failed
 	}
 	return count, nil

@@ -30,6 +30,7 @@ type Call struct {
 
 	state     atomic.Int32           // unwritten, written or withdrawn; for adds
 	abandoned error                  // the error if ctx ended before a reply; the command may still be running
+	repeated  atomic.Bool            // a hook has sent it again, although the server may have executed it
 	done      atomic.Bool            // the command has a reply or an error
 	node      atomic.Pointer[string] // the address of the node, once it is known
 	before    atomic.Pointer[error]  // why the command was sent again
@@ -67,8 +68,13 @@ var errWithdrawn = errors.New("the call has ended before the command was sent")
 
 // MarshalBinary encodes the name. It returns an error if the call has ended, so that the command is not sent.
 func (v verb) MarshalBinary() ([]byte, error) {
-	if !v.call.state.CompareAndSwap(unwritten, written) && v.call.state.Load() == withdrawn {
-		return nil, errWithdrawn
+	if !v.call.state.CompareAndSwap(unwritten, written) {
+		if v.call.state.Load() == withdrawn {
+			return nil, errWithdrawn
+		}
+		if !Refused(v.call.Cmd.Err()) {
+			v.call.repeated.Store(true)
+		}
 	}
 	return []byte(v.name), nil
 }
@@ -114,6 +120,15 @@ func (c *Call) Err() error {
 // or the server refused it.
 func (c *Call) NotExecuted() bool {
 	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err())
+}
+
+// Repeated returns an error if a hook or the client has sent an add again although the server may have executed it.
+// Then its answer false says nothing.
+func (c *Call) Repeated() error {
+	if c.repeated.Load() {
+		return errors.New("the client has sent the command again after a lost reply")
+	}
+	return nil
 }
 
 // keepReply removes the error of an add that has a reply: when a connection breaks, go-redis 9.21 sets the error of all

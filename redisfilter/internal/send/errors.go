@@ -17,7 +17,7 @@ const prefix = "redisfilter: "
 var (
 	ErrMismatch = errors.New(prefix + "not this filter")
 	ErrLost     = errors.New(prefix + "filter lost")
-	ErrUnknown  = errors.New(prefix + "keys may or may not have been added")
+	ErrRefused  = errors.New(prefix + "refused")
 	ErrReplicas = errors.New(prefix + "too few replicas confirmed")
 )
 
@@ -30,6 +30,9 @@ type Error struct {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether the error is of the kind ErrRefused.
+func (e *Error) Is(target error) bool { return target == ErrRefused && Final(e.Err) }
 
 func (e *Error) Error() string {
 	text := Text(e.Err)
@@ -67,15 +70,13 @@ func Reply(err error) string {
 // of this module returns before it writes.
 var before = []string{"ASK", "BUSY", "CLUSTERDOWN", "CROSSSLOT", "EXECABORT", "LOADING", "MASTERDOWN", "MISCONF", "MOVED",
 	"NOAUTH", "NOPERM", "NOREPLICAS", "NOSCRIPT", "OOM", "READONLY", "TRYAGAIN", "WRONGPASS", "WRONGTYPE",
-	Gone, Taken, Older, More}
+	Gone, Older, More}
 
 // The codes of the scripts.
 const (
 	Gone  = "BLOOMGONE"  // the value is missing, replaced or truncated
-	Taken = "BLOOMTAKEN" // the record has the tag of another handle
-	Older = "BLOOMOLDER" // nothing shows that the value has every confirmed add
+	Older = "BLOOMOLDER" // the value has fewer layers than the handle has seen
 	More  = "BLOOMMORE"  // the value has more layers, or a later generation, than the command assumes
-	Late  = "BLOOMLATE"  // the server has already executed the add
 )
 
 // inScript matches an error of a script in Redis 6.2.

@@ -10,8 +10,11 @@ package send
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,7 +49,7 @@ type Sender struct {
 }
 
 // Counters has the counters of a handle. Metrics of package redisfilter documents them.
-type Counters struct{ RoundTrips, Keys, CacheHits, Lost, Unknown atomic.Uint64 }
+type Counters struct{ RoundTrips, Keys, CacheHits, Lost, Unsure atomic.Uint64 }
 
 // Must returns s. It panics for the nil Sender of a zero Filter.
 func (s *Sender) Must() *Sender {
@@ -62,9 +65,10 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Se
 		return nil, Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
 	}
 	var readTimeout time.Duration
-	switch c := client.(type) {
-	case nil:
+	if v := reflect.ValueOf(client); client == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, Errorf(bloom.ErrInvalid, "no client")
+	}
+	switch c := client.(type) {
 	case *redis.Client:
 		readTimeout = c.Options().ReadTimeout
 	case *redis.ClusterClient:
@@ -189,7 +193,7 @@ func (s *Sender) groups(ctx context.Context, calls []*Call) [][]*Call {
 // again, so that calls for one key keep their order.
 func (s *Sender) run(ctx context.Context, calls []*Call) {
 	adds := slices.ContainsFunc(calls, func(c *Call) bool { return c.Add })
-	for p := NewPatience(); ; p.Sleep(ctx) {
+	for p := (&patience{time.Now(), time.Millisecond}); ; p.sleep(ctx) {
 		s.once(ctx, calls)
 		first := slices.IndexFunc(calls, func(c *Call) bool { return p.lasts(ctx, c.Cmd.Err()) })
 		if first < 0 || adds {
@@ -260,34 +264,31 @@ func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, er
 // attempt. Tests replace it.
 var RepeatFor = 10 * time.Second
 
-// A Patience limits how long a command is sent again, and pauses before each attempt.
-type Patience struct {
+// A patience limits how long a command that does not add is sent again, and pauses before each attempt.
+type patience struct {
 	began time.Time
 	pause time.Duration
 }
 
-func NewPatience() *Patience { return &Patience{time.Now(), time.Millisecond} }
-
-// Left reports whether a command without a reply should be sent again.
-func (p *Patience) Left(ctx context.Context) bool {
-	return ctx.Err() == nil && time.Since(p.began) < RepeatFor
-}
-
-// lasts reports whether a command that does not add should be sent again. If the server cannot be reached, or refuses
-// for a moment, it is sent for one second, about as long as go-redis would.
-func (p *Patience) lasts(ctx context.Context, err error) bool {
-	reached := (*net.OpError)(nil)
+// lasts reports whether a command should be sent again: after a lost reply for RepeatFor; if the server refuses for a
+// moment, or if the client cannot send, for one second, about as long as go-redis would; and not if a hook or a limiter
+// of the client refuses.
+func (p *patience) lasts(ctx context.Context, err error) bool {
+	reached, network := (*net.OpError)(nil), net.Error(nil)
+	age := time.Since(p.began)
 	switch {
-	case err == nil || errors.Is(err, redis.Nil) || Final(err):
+	case err == nil || errors.Is(err, redis.Nil) || Final(err) || ctx.Err() != nil || age >= RepeatFor:
 		return false
-	case Reply(err) != "" || errors.As(err, &reached) && reached.Op == "dial":
-		return p.Left(ctx) && (Reply(err) == "" || momentary(err)) && time.Since(p.began) < time.Second
+	case Reply(err) != "":
+		return momentary(err) && age < time.Second
+	case errors.As(err, &reached) && reached.Op == "dial", strings.HasPrefix(err.Error(), "redis: "): // of the client
+		return age < time.Second
 	}
-	return p.Left(ctx)
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// Sleep pauses, each time twice as long, up to a second, or until ctx ends.
-func (p *Patience) Sleep(ctx context.Context) {
+// sleep pauses, each time twice as long, up to a second, or until ctx ends.
+func (p *patience) sleep(ctx context.Context) {
 	select {
 	case <-time.After(p.pause):
 		p.pause = min(2*p.pause, time.Second)
