@@ -7,7 +7,7 @@ import (
 )
 
 // A timeline turns readings of a clock into generations. Any reading is valid: a time before the start counts as the
-// start, and long times do not overflow.
+// start, and long times do not overflow. A file has start and at, so the reader has the writer's timeline.
 type timeline struct {
 	clock  func() time.Time // nil for the system's clock
 	length time.Duration    // of a generation
@@ -25,6 +25,25 @@ type moment struct {
 func newTimeline(clock func() time.Time, length time.Duration) timeline {
 	t := timeline{clock: clock, length: length}
 	t.start = t.read()
+	return t
+}
+
+// portable returns the same timeline for another process. Its start is the present if the clock is monotonic, because
+// only this process has that clock.
+func (t timeline) portable() timeline {
+	if now := t.read(); now != now.Round(0) {
+		t.start, t.at = now, t.moment(now)
+	}
+	return t
+}
+
+// from returns the timeline with a start at the beginning of a generation, which the clock has reached before.
+func (t timeline) from(generation int64) timeline {
+	hi, lo := bits.Mul64(uint64(generation-t.at.generation), uint64(t.length))
+	lo, borrow := bits.Sub64(lo, uint64(t.at.within), 0)
+	seconds, nanoseconds := bits.Div64(hi-borrow, lo, uint64(time.Second))
+	t.start = time.Unix(t.start.Unix()+int64(seconds), int64(t.start.Nanosecond())+int64(nanoseconds))
+	t.at = moment{generation: generation}
 	return t
 }
 

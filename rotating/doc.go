@@ -39,10 +39,23 @@
 // change it: a page that is linked every minute is still visited once per window. With
 // [Filter.Renew], the age counts from the last call.
 //
-// For messages that carry their time, pass [WithClock] a function that returns the latest time seen.
-//
 // Add does not add a new key that is a false positive, on average one of 1/p keys. Such a key
 // looks present until the older keys are forgotten. Renew adds it in any case.
+//
+// # Clock
+//
+// These rules also hold for a filter that was written and read, whatever the clock did in between:
+//
+//   - A time before the start of the filter counts as its start.
+//   - If the clock goes back, nothing more is forgotten until it has caught up. New keys belong to the newest
+//     generation that has a key.
+//   - If the clock jumps forward by more than a window, all keys are forgotten. If it goes back before a key is added,
+//     they are remembered again.
+//   - The system's clock is monotonic: setting the time of day has no effect. Only between WriteTo and Read does the
+//     time of day count; if it is set back, no time has passed.
+//
+// For messages that carry their time, pass [WithClock] a function that returns the latest time seen. A restarted
+// program may begin with the zero time.
 //
 // # Cost
 //

@@ -30,14 +30,13 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if now == nil {
 		return 0, failure.Errorf(bloom.ErrInvalid, "the zero rotating.Filter, want one of New or Read")
 	}
-	wrote := f.time.read()
-	at := f.time.moment(wrote)
-	if g := now.Newest().Generation; at.generation < g {
-		at = moment{generation: g}
+	t := f.time.portable()
+	if g := now.Newest().Generation; t.at.generation < g {
+		t = t.from(g) // no layer may be newer than the start
 	}
 	out := frame.NewWriter(w, magic)
 	out.Numbers(f.plan.n, math.Float64bits(f.plan.p), uint64(f.plan.window), uint64(f.plan.generations),
-		uint64(wrote.Unix()), uint64(wrote.Nanosecond()), uint64(at.generation), uint64(at.within), uint64(len(*now)))
+		uint64(t.start.Unix()), uint64(t.start.Nanosecond()), uint64(t.at.generation), uint64(t.at.within), uint64(len(*now)))
 	for _, l := range *now {
 		l.Write(out, uint64(l.Generation))
 	}
@@ -47,8 +46,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // Read reads a filter that [Filter.WriteTo] has written, in O(m), and nothing beyond its end. At
 // the end of the stream it returns io.EOF itself.
 //
-// Read computes the time since WriteTo from the time of day, or from the clock of [WithClock]. Keys whose window has
-// passed are forgotten. If the clock is before the writer's, no time has passed.
+// A filter that is read keeps the rules under Clock in the package documentation.
 //
 // [WithGenerations] and the options of [WithBloom] must agree with the filter. A secret and a custom strategy or hash
 // must be given; other options may be left out. [bloom.WithMaxBytes] limits the memory of all layers together, now and
@@ -85,11 +83,8 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	case c.generations != 0 && c.generations != f.plan.generations:
 		return nil, failure.Errorf(bloom.ErrIncompatible, "the data has %d generations, want %d", f.plan.generations, c.generations)
 	}
-	f.time = newTimeline(c.clock, length)
-	wrote := time.Unix(int64(seconds), int64(nanoseconds))
-	f.time.at = moment{int64(generation), time.Duration(within)}.after(wrote, f.time.start, length)
-	// All keys are forgotten by then. A clock that was set far forward must not use up the generation numbers.
-	f.time.at.generation = min(f.time.at.generation, saturate(int64(generation), generations+1))
+	start, at := time.Unix(int64(seconds), int64(nanoseconds)), moment{int64(generation), time.Duration(within)}
+	f.time = timeline{c.clock, length, start, at}.portable()
 	var all layered.Layers
 	for i := range int(count) {
 		if all, err = f.readLayer(in, all, generation, c.bloom); err != nil {

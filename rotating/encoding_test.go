@@ -44,7 +44,7 @@ func formatOf(t testing.TB, c *clock) conformance.Format {
 	}
 	return conformance.Format{
 		Values: []io.WriterTo{fill(f, 8, 2)}, Large: fill(must(8_000_000, 0.01, time.Hour, 2, c.option()), 0, 1000), Zero: []io.WriterTo{new(Filter)},
-		Read: c.read, Sealed: true, Stream: true, Version: 7, Moves: true,
+		Read: c.read, Sealed: true, Stream: true, Version: 7,
 		Earlier: earlier, Later: later,
 	}
 }

@@ -23,10 +23,7 @@ func WithGenerations(count int) Option {
 }
 
 // WithClock sets the clock, for tests and for messages that carry their time. now is called from many goroutines at
-// once, and may return any time. If the time goes back, the filter forgets nothing until the clock has caught up. If it
-// jumps forward by more than a window, the filter forgets all older keys at once.
-//
-// The default is the system's monotonic clock: setting the time of day has no effect.
+// once, and may return any time: see Clock in the package documentation. The default is time.Now.
 func WithClock(now func() time.Time) Option {
 	return func(c *config) { c.clock = now }
 }

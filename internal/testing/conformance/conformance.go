@@ -31,7 +31,6 @@ type Format struct {
 	Every    int  // tests flip every such bit and cut at every such length; 0 means 1
 	Copies   int  // memory of reading a large value, in copies of it; 0 means 1
 
-	Moves          bool   // the bytes depend on the time
 	Earlier, Later []byte // two snapshots of one value of equal length; nil if the format is not sealed
 }
 
@@ -240,10 +239,10 @@ func (f Format) Check(t testing.TB, data []byte) {
 	}
 	written := Written(t, v)
 	again, err := f.Read(bytes.NewReader(written))
-	if err != nil || !f.Moves && !bytes.Equal(Written(t, again), written) {
+	if err != nil || !bytes.Equal(Written(t, again), written) {
 		t.Fatalf("%q: read again: %v, %v", data, again, err)
 	}
-	if f.Sealed && !f.Moves && !f.AnyError && !bytes.HasPrefix(data, written) {
+	if f.Sealed && !f.AnyError && !bytes.HasPrefix(data, written) {
 		t.Fatalf("%x was read and written as %x", data, written)
 	}
 	takesKey(t, v, data)
