@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
@@ -114,7 +113,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 
 // append adds a level with these keys.
 func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
-	b, err := bloom.NewBuilder(uint64(len(keys)), p, frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes())...)
+	b, err := bloom.NewBuilder(uint64(len(keys)), p, layered.Left(opts, c.SizeBytes())...)
 	if err != nil {
 		return err
 	}

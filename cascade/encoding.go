@@ -7,7 +7,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
@@ -23,7 +22,7 @@ const maxLevels = 1 << 10
 // WriteTo returns any error from w. The error wraps [bloom.ErrNotPortable] if no other process could read the bytes,
 // see [bloom.Scheme.Portable].
 func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
-	out := frame.NewWriter(w, magic)
+	out := format.NewFrameWriter(w, magic)
 	out.Numbers(uint64(len(c.filters)))
 	for _, f := range c.filters {
 		out.Filter(f)
@@ -41,7 +40,7 @@ func (c *Cascade) WriteTo(w io.Writer) (int64, error) {
 // other options may be left out. [bloom.WithMaxBytes] limits the memory of all levels together.
 // Read returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
-	in, err := frame.NewReader(r, magic)
+	in, err := format.NewFrameReader(r, magic)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +53,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Cascade, error) {
 	}
 	c := &Cascade{}
 	for i := range count {
-		f, err := in.Filter(fmt.Sprintf("level %d", i), frame.Limited(opts, bloom.MaxBytes(opts...)-c.SizeBytes()))
+		f, err := format.ReadFilter(in, fmt.Sprintf("level %d", i), bloom.Read, layered.Left(opts, c.SizeBytes()))
 		if err != nil {
 			return nil, err
 		}

@@ -3,11 +3,11 @@ package counting
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/frame"
 )
 
 // docs/formats.md defines the format and what a decoder must check. The last byte of magic is the version.
@@ -40,7 +40,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 			}
 		}
 	}
-	out := frame.NewWriter(w, magic)
+	out := format.NewFrameWriter(w, magic)
 	for _, plane := range planes {
 		out.Filter(plane)
 	}
@@ -52,16 +52,16 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // the end of the stream it returns io.EOF itself. Read takes the same options as [bloom.Read] and
 // returns the same errors. [bloom.WithMaxBytes] limits the memory of all counters, as in [New].
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
-	in, err := frame.NewReader(r, magic)
+	in, err := format.NewFrameReader(r, magic)
 	if err != nil {
 		return nil, err
 	}
 	limit := bloom.MaxBytes(opts...)
-	perPlane := frame.Limited(opts, maxPlane(limit))
+	perPlane := append(slices.Clip(opts), bloom.WithMaxBytes(maxPlane(limit)))
 	var planes [counterBits]*bloom.BloomFilter
 	for j := range planes {
 		what := fmt.Sprintf("bit %d of the counters", j)
-		plane, err := in.Filter(what, perPlane)
+		plane, err := format.ReadFilter(in, what, bloom.Read, perPlane)
 		if err != nil {
 			return nil, err
 		}

@@ -9,13 +9,12 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// The format of a guard's file, version 1, written by package frame: the magic, the number of new keys that were added,
-// the number of keys in the last list of all keys, the length of the position in bytes, the position as numbers of
-// eight bytes, padded with zeros, and the filter.
+// The format of a guard's file, version 1, a frame of package format: the magic, the number of new keys that were
+// added, the number of keys in the last list of all keys, the length of the position in bytes, the position as numbers
+// of eight bytes, padded with zeros, and the filter.
 const (
 	magic     = format.Guard + "\x01"
 	maxLength = 1<<16 - 1
@@ -30,7 +29,7 @@ type snapshot struct {
 // WriteTo writes the file. It reads the number of keys before the bits, so that the file contains every key that it
 // counts.
 func (s snapshot) WriteTo(w io.Writer) (int64, error) {
-	out := frame.NewWriter(w, magic)
+	out := format.NewFrameWriter(w, magic)
 	out.Numbers(s.keys.Load(), s.listed, uint64(len(s.position)))
 	numbers := make([]uint64, (len(s.position)+7)/8)
 	padded := append(slices.Clip(s.position), make([]byte, 7)...)
@@ -95,7 +94,7 @@ func (g *Guard) snapshot(ctx context.Context) (snapshot, error) {
 
 // read reads what WriteTo has written.
 func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
-	in, err := frame.NewReader(r, magic)
+	in, err := format.NewFrameReader(r, magic)
 	if err != nil {
 		return s, err
 	}
@@ -123,7 +122,7 @@ func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 			return s, failure.Errorf(bloom.ErrCorrupt, "byte %#x after the position, want 0", b)
 		}
 	}
-	f, err := in.Filter("the filter", opts)
+	f, err := format.ReadFilter(in, "the filter", bloom.Read, opts)
 	if err == nil {
 		err = in.Numbers("the end")
 	}

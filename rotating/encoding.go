@@ -10,7 +10,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
@@ -34,7 +33,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if g := now.Newest().Generation; t.at.generation < g {
 		t = t.from(g) // no layer may be newer than the start
 	}
-	out := frame.NewWriter(w, magic)
+	out := format.NewFrameWriter(w, magic)
 	out.Numbers(f.plan.n, math.Float64bits(f.plan.p), uint64(f.plan.window), uint64(f.plan.generations),
 		uint64(t.start.Unix()), uint64(t.start.Nanosecond()), uint64(t.at.generation), uint64(t.at.within), uint64(len(*now)))
 	for _, l := range *now {
@@ -58,7 +57,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := frame.NewReader(r, magic)
+	in, err := format.NewFrameReader(r, magic)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +101,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 }
 
 // readLayer reads the next layer and appends it to all. Its generation must be at most newest.
-func (f *Filter) readLayer(in *frame.Reader, all layered.Layers, newest uint64, opts []bloom.Option) (layered.Layers, error) {
+func (f *Filter) readLayer(in *format.FrameReader, all layered.Layers, newest uint64, opts []bloom.Option) (layered.Layers, error) {
 	var generation uint64
 	plan := func() (n uint64, rate float64, err error) {
 		oldest, i := uint64(0), 0
@@ -120,7 +119,7 @@ func (f *Filter) readLayer(in *frame.Reader, all layered.Layers, newest uint64, 
 		}
 		return 0, f.plan.rate(i), err
 	}
-	b, keys, left, err := all.Read(in, frame.Limited(opts, bloom.MaxBytes(opts...)-all.SizeBytes()), plan, &generation)
+	b, keys, left, err := all.Read(in, layered.Left(opts, all.SizeBytes()), plan, &generation)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/internal/frame"
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
@@ -27,7 +26,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 		return 0, failure.Errorf(bloom.ErrInvalid, "the zero scalable.Filter, want one of New or Read")
 	}
 	now := f.now()
-	out := frame.NewWriter(w, magic)
+	out := format.NewFrameWriter(w, magic)
 	out.Numbers(f.n, math.Float64bits(f.p), uint64(len(now)))
 	for i := range now {
 		now[i].Write(out)
@@ -44,7 +43,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // [bloom.WithMaxBytes] limits the memory of all layers together, now and as the filter grows. Read
 // returns the same errors as [bloom.Read].
 func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
-	in, err := frame.NewReader(r, magic)
+	in, err := format.NewFrameReader(r, magic)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	var all layered.Layers
 	for i := range int(min(count, math.MaxInt)) {
 		plan := func() (uint64, float64, error) { return plan(n, f.p, i, bloom.ErrCorrupt) }
-		b, keys, left, err := all.Read(in, frame.Limited(opts, bloom.MaxBytes(opts...)-all.SizeBytes()), plan)
+		b, keys, left, err := all.Read(in, layered.Left(opts, all.SizeBytes()), plan)
 		if err != nil {
 			return nil, fmt.Errorf("%w, in layer %d", err, i)
 		}

@@ -20,6 +20,12 @@ func (c *Checksum) Add(p []byte) {
 	c.Castagnoli = crc32.Update(c.Castagnoli, castagnoli, p)
 }
 
+// appendHalves appends both. Neither covers the other.
+func (c Checksum) appendHalves(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, c.IEEE)
+	return binary.LittleEndian.AppendUint32(dst, c.Castagnoli)
+}
+
 // AppendTrailer appends both. The second also covers the first: otherwise three changed bits, one of them in the first,
 // could go undetected.
 func (c Checksum) AppendTrailer(dst []byte) []byte {

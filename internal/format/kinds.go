@@ -34,8 +34,8 @@ var Kinds = []Kind{
 	{Guard, "the filter of a guard", "guard.New and Open", framed(2)},
 }
 
-// framed returns the size of a magic with its version, some numbers, and their checksum; see package frame.
-func framed(numbers int) int { return 8 + numbers*8 + 8 }
+// framed returns the size of a frame's magic with its version, some numbers, and their checksum.
+func framed(numbers int) int { return 8 + numbers*8 + TrailerBytes }
 
 // Unexpected returns the error for data that begins with head instead of magic. If the data is another kind of file of
 // this module, the error names the kind and the function that reads it.

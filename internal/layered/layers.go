@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/internal/frame"
+	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered/tickets"
 )
 
@@ -57,7 +57,7 @@ func (l Layers) Append(f *bloom.BloomFilter, generation int64, keys, left uint64
 
 // Write writes a layer: its filter, the numbers, the number of its keys, and its room for more. The bits are read
 // before the tickets: each key in the bits has taken its ticket, so the copy does not exceed its room.
-func (l *Layer) Write(out *frame.Writer, numbers ...uint64) {
+func (l *Layer) Write(out *format.FrameWriter, numbers ...uint64) {
 	out.Filter(l.BloomFilter)
 	keys, left := l.Tickets.Count()
 	out.Numbers(append(numbers, keys, left)...)
@@ -65,8 +65,8 @@ func (l *Layer) Write(out *frame.Writer, numbers ...uint64) {
 
 // Read reads the layer that follows l: its filter, the numbers, the number of its keys, and its room for more. plan
 // returns the n and the rate that a layer with these numbers must have; n = 0 means any.
-func (l Layers) Read(in *frame.Reader, opts []bloom.Option, plan func() (uint64, float64, error), numbers ...*uint64) (f *bloom.BloomFilter, keys, left uint64, err error) {
-	if f, err = in.Filter("the filter", opts); err != nil {
+func (l Layers) Read(in *format.FrameReader, opts []bloom.Option, plan func() (uint64, float64, error), numbers ...*uint64) (f *bloom.BloomFilter, keys, left uint64, err error) {
+	if f, err = format.ReadFilter(in, "the filter", bloom.Read, opts); err != nil {
 		return nil, 0, 0, err
 	}
 	if err := in.Numbers("the numbers", append(numbers, &keys, &left)...); err != nil {

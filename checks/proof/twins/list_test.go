@@ -141,7 +141,7 @@ var twins = []twin{
 	{name: "files: a mapping that ends under its users", in: "persist", tests: "TestMappingOutlivesItsOperations", edits: edits("persist", "File.Close", `if f`, "if _ = unmapFile(f.mapping.Load().data); f")},
 	{name: "files: ContainsMany lets its mapping go", in: "persist", tests: "TestMappingOutlivesItsOperations", edits: edits("persist", "File.ContainsMany", `defer runtime.KeepAlive(m)`, "")},
 	{name: "files: others read an unfinished file", in: "persist", tests: "TestUnfinishedFileIsNotExposed", edits: edits("persist", "createNew", `0o600`, "0o644")},
-	{name: "files: guard trusts a damaged file", in: "guard", tests: "TestFormat", edits: edits("internal/frame", "Reader.Numbers", `!bytes.Equal(got, want)`, "!bytes.Equal(got, want) && false")},
+	{name: "files: guard trusts a damaged file", in: "guard", tests: "TestFormat", edits: edits("internal/format", "FrameReader.Numbers", `!bytes.Equal(got, want)`, "!bytes.Equal(got, want) && false")},
 
 	// Redis.
 	{name: "redis: a rollback of one add", in: "redisfilter", tests: "TestRollback", edits: edits("redisfilter", "numbers.lack", `have[lane] < n`, "have[lane]+1 < n")},

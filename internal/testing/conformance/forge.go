@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/frame"
+	"github.com/seed3447c163/bloom/internal/format"
 )
 
 // Forge returns a file with right checksums: the magic, then numbers for each []uint64 and a filter for each
@@ -16,7 +16,7 @@ import (
 func Forge(t testing.TB, magic string, parts ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	out := frame.NewWriter(&b, magic)
+	out := format.NewFrameWriter(&b, magic)
 	for _, part := range parts {
 		switch part := part.(type) {
 		case []uint64:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
@@ -66,4 +67,9 @@ func OptionsOf(s bloom.Scheme) []bloom.Option {
 		opts = append(opts, bloom.WithSeed(s.Seed()))
 	}
 	return opts
+}
+
+// Left returns opts with a limit that leaves room for the used bytes: the limit of [bloom.WithMaxBytes] less used.
+func Left(opts []bloom.Option, used uint64) []bloom.Option {
+	return append(slices.Clip(opts), bloom.WithMaxBytes(bloom.MaxBytes(opts...)-used))
 }
