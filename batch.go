@@ -3,6 +3,7 @@ package bloom
 import (
 	"unsafe"
 
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/vector"
@@ -47,7 +48,7 @@ func (f *BloomFilter) ContainsDigests(digests [][2]uint64, found []bool) int {
 
 // batch adds or looks up keys or, if there are none, digests.
 func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add bool) (count int) {
-	memory.CheckAnswers("bloom", len(keys)+len(digests), answers)
+	batch.CheckAnswers("bloom", len(keys)+len(digests), answers)
 	switch {
 	case f.kernel == nil && digests != nil:
 		panic(f.scheme.misuse("a batch of digests"))
@@ -102,16 +103,16 @@ func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSiz
 
 // prefetch prefetches the lines that a group reads or writes.
 func (f *BloomFilter) prefetch(group []digest, write bool) {
-	var at [memory.MostLines]uint64 // in bytes
+	var at [vector.MostPrefetched]uint64 // in bytes
 	b, code := &f.bitset, f.kernel
 	if code.blockBytes > 0 {
 		for i := range group {
-			at[i%memory.MostLines] = probe.Reduce(group[i][0]&code.selects, b.blocks) * code.blockBytes
+			at[i%vector.MostPrefetched] = probe.Reduce(group[i][0]&code.selects, b.blocks) * code.blockBytes
 		}
-		memory.Prefetch(b.bits.start(), &at, len(group), write)
+		vector.Prefetch(b.bits.start(), &at, len(group), write)
 		return
 	}
-	lines := min(b.k, memory.MostLines)
+	lines := min(b.k, vector.MostPrefetched)
 	if !write {
 		lines = min(lines, 8) // absent keys stop after four
 	}
@@ -121,7 +122,7 @@ func (f *BloomFilter) prefetch(group []digest, write bool) {
 		for i, pos := range positions {
 			positions[i] = pos / 64 * 8
 		}
-		memory.Prefetch(b.bits.start(), &at, lines, write)
+		vector.Prefetch(b.bits.start(), &at, lines, write)
 	}
 }
 
@@ -144,7 +145,7 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 		do = f.kernel.add
 	}
 	for i := range group {
-		count += memory.Answer(do(&f.bitset, group[i][0], group[i][1]), answers, i)
+		count += batch.Answer(do(&f.bitset, group[i][0], group[i][1]), answers, i)
 	}
 	return count
 }
@@ -159,7 +160,7 @@ func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int)
 		}
 		done, yes := f.byKey.Many(f.vector(), unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), part, add)
 		if count += yes; done < len(part) {
-			count += memory.Answer(f.do(keys[done], add), part, done)
+			count += batch.Answer(f.do(keys[done], add), part, done)
 			done++
 		}
 		if keys = keys[done:]; answers != nil {
@@ -172,7 +173,7 @@ func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int)
 func oneByOne(f *BloomFilter, keys [][]byte, answers []bool, add bool) (count int) {
 	f.scheme.must()
 	for i, key := range keys {
-		count += memory.Answer(f.do(key, add), answers, i)
+		count += batch.Answer(f.do(key, add), answers, i)
 	}
 	return count
 }

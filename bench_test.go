@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
@@ -247,6 +247,6 @@ func BenchmarkFill(b *testing.B) {
 
 func each(keys [][]byte, answers []bool, op func(key []byte) bool) {
 	for i, key := range keys {
-		memory.Answer(op(key), answers, i)
+		batch.Answer(op(key), answers, i)
 	}
 }

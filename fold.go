@@ -1,7 +1,9 @@
 package bloom
 
 import (
-	"github.com/seed3447c163/bloom/internal/probe"
+	"math/bits"
+	"slices"
+	"sync/atomic"
 )
 
 // FoldTo returns the smallest filter with the same keys, made by folding, whose rate is at most p. Use it if n is
@@ -35,7 +37,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	if now+collisions > p {
 		return nil, invalid("p = %v, but the filter's rate is already %v", p, now+collisions)
 	}
-	small := f.smallestFold(probe.Primes(f.blocks), p-collisions, count)
+	small := f.smallestFold(primeFactors(f.blocks), p-collisions, count)
 	params := Params{P: p, M: small.scheme.params.M, K: s.params.K}
 	params.N = s.keysFor(params)
 	if small == f {
@@ -90,13 +92,13 @@ func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 	if err != nil {
 		panic(err) // the strategy can have every fold
 	}
-	bits := makeWords(wordsFor(m))
+	folded := makeWords(wordsFor(m))
 	if unit := s.strategy.blockBits(); unit == 1 {
-		probe.FoldBits(bits, f.bits, factor)
+		foldBits(folded, f.bits, factor)
 	} else {
-		probe.FoldBlocks(bits, f.bits, int(factor), int(unit/64))
+		foldBlocks(folded, f.bits, int(factor), int(unit/64))
 	}
-	return s.filter(bits)
+	return s.filter(folded)
 }
 
 // keysFor returns the number of keys, at most maxM, for which a filter with these parameters keeps its P.
@@ -111,4 +113,79 @@ func (s *scheme) keysFor(params Params) uint64 {
 		}
 	}
 	return low
+}
+
+// How bits are folded
+//
+// Let f divide m. A strategy that maps a uniform x, 0 <= x < 1, to the position floor(x·m) maps it to floor(position/f)
+// in a filter of m/f bits: bit j of the smaller filter is the OR of the bits j·f to j·f+f-1. If a strategy selects
+// blocks in this way, and the bits within a block do not depend on m, block j of the smaller filter is the OR of the
+// blocks j·f to j·f+f-1.
+
+// primeFactors returns the prime factors of x > 0, the largest first.
+func primeFactors(x uint64) (all []uint64) {
+	for p := uint64(2); p <= x/p; p++ {
+		for ; x%p == 0; x /= p {
+			all = append(all, p)
+		}
+	}
+	if x > 1 {
+		all = append(all, x)
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// foldBlocks merges factor neighbouring blocks of the given number of words.
+func foldBlocks(to, from []atomic.Uint64, factor, words int) {
+	for i := range to {
+		word := uint64(0)
+		first := i/words*words*factor + i%words
+		for j := range factor {
+			word |= from[first+j*words].Load()
+		}
+		to[i].Store(word)
+	}
+}
+
+// foldBits merges factor neighbouring bits. to must be empty.
+func foldBits(to, from []atomic.Uint64, factor uint64) {
+	if factor == 2 {
+		for i := range to {
+			word := evenBits(from[2*i].Load())
+			if 2*i+1 < len(from) {
+				word |= evenBits(from[2*i+1].Load()) << 32
+			}
+			to[i].Store(word)
+		}
+		return
+	}
+	word, j, end := uint64(0), uint64(0), factor // bit j of to is the OR of factor bits of from, before bit end
+	for i := uint64(0); i < uint64(len(from)); i++ {
+		for w := from[i].Load(); w != 0; {
+			for at := i*64 + uint64(bits.TrailingZeros64(w)); at >= end; end += factor {
+				if j++; j%64 == 0 {
+					to[j/64-1].Store(word)
+					word = 0
+				}
+			}
+			word |= 1 << (j % 64)
+			if end >= i*64+64 {
+				i = end/64 - 1 // the words up to end are merged
+				break
+			}
+			w &= ^uint64(0) << (end % 64) // the bits up to end are merged
+		}
+	}
+	to[j/64].Store(word)
+}
+
+// evenBits returns a number of 32 bits, of which bit i is set if bit 2i or bit 2i+1 of w is.
+func evenBits(w uint64) uint64 {
+	w = (w | w>>1) & 0x5555555555555555
+	w = (w | w>>1) & 0x3333333333333333
+	w = (w | w>>2) & 0x0f0f0f0f0f0f0f0f
+	w = (w | w>>4) & 0x00ff00ff00ff00ff
+	w = (w | w>>8) & 0x0000ffff0000ffff
+	return (w | w>>16) & 0x00000000ffffffff
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -40,7 +39,7 @@ func TestFoldIsExact(t *testing.T) {
 					large, want := folded(t, s, m, factor, keys)
 					require.True(t, large.fold(factor).bits.equal(want.bits), "%s factor %d of m = %d with %d keys", s, factor, m, keys)
 					small := large
-					for _, prime := range probe.Primes(factor) {
+					for _, prime := range primeFactors(factor) {
 						small = small.fold(prime)
 					}
 					require.True(t, small.bits.equal(want.bits), "%s factor %d of m = %d with %d keys", s, factor, m, keys)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/vector"
 )
@@ -236,14 +236,14 @@ type ratioInput struct {
 
 func addEach(f *BloomFilter, in *ratioInput) (count int) {
 	for _, key := range in.keys {
-		count += memory.Answer(f.Add(key), nil, 0)
+		count += batch.Answer(f.Add(key), nil, 0)
 	}
 	return count
 }
 
 func addEachDigest(f *BloomFilter, in *ratioInput) (count int) {
 	for _, d := range in.digests {
-		count += memory.Answer(f.AddDigest(d[0], d[1]), nil, 0)
+		count += batch.Answer(f.AddDigest(d[0], d[1]), nil, 0)
 	}
 	return count
 }
@@ -252,7 +252,7 @@ var ratioOperations = []ratioOperation{
 	{ways: [2]ratioWay{
 		{"Contains", func(f *BloomFilter, in *ratioInput) (count int) {
 			for _, key := range in.keys {
-				count += memory.Answer(f.Contains(key), nil, 0)
+				count += batch.Answer(f.Contains(key), nil, 0)
 			}
 			return count
 		}},
@@ -268,7 +268,7 @@ var ratioOperations = []ratioOperation{
 	{hashed: true, ways: [2]ratioWay{
 		{"ContainsDigest", func(f *BloomFilter, in *ratioInput) (count int) {
 			for _, d := range in.digests {
-				count += memory.Answer(f.ContainsDigest(d[0], d[1]), nil, 0)
+				count += batch.Answer(f.ContainsDigest(d[0], d[1]), nil, 0)
 			}
 			return count
 		}},

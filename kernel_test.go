@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/internal/vector"
 	"github.com/stretchr/testify/require"
@@ -95,9 +95,9 @@ func TestKernels(t *testing.T) {
 			"digests one by one": func(f *BloomFilter, add bool, answers []bool) (count int) {
 				for i, d := range digests {
 					if add {
-						count += memory.Answer(f.AddDigest(d[0], d[1]), answers, i)
+						count += batch.Answer(f.AddDigest(d[0], d[1]), answers, i)
 					} else {
-						count += memory.Answer(f.ContainsDigest(d[0], d[1]), answers, i)
+						count += batch.Answer(f.ContainsDigest(d[0], d[1]), answers, i)
 					}
 				}
 				return count
@@ -123,7 +123,7 @@ func TestKernels(t *testing.T) {
 				half := len(keys) / 2
 				count := 0
 				for i, key := range keys[:half] {
-					count += memory.Answer(plain.Add(key), want, i)
+					count += batch.Answer(plain.Add(key), want, i)
 				}
 				keysBefore, digestsBefore := keys, digests
 				keys, digests = keys[:half], digests[:half]
@@ -133,7 +133,7 @@ func TestKernels(t *testing.T) {
 				require.True(t, plain.bits.equal(f.bits), name)
 				count = 0
 				for i, key := range keys {
-					count += memory.Answer(plain.Contains(key), want, i)
+					count += batch.Answer(plain.Contains(key), want, i)
 				}
 				require.Equal(t, count, op(f, false, got), name)
 				require.Equal(t, want, got, name)

@@ -28,6 +28,7 @@ import (
 	"math/bits"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
@@ -71,10 +72,10 @@ func (c *Cascade) contains(h1, h2 uint64, first int) bool {
 //
 // It panics if found is neither nil nor as long as keys.
 func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
-	memory.CheckAnswers("cascade", len(keys), found)
+	batch.CheckAnswers("cascade", len(keys), found)
 	if len(c.filters) == 0 || c.filters[0].SizeBytes() <= layered.InCache {
 		for i, key := range keys {
-			count += memory.Answer(c.Contains(key), found, i)
+			count += batch.Answer(c.Contains(key), found, i)
 		}
 		return count
 	}
@@ -83,7 +84,7 @@ func (c *Cascade) ContainsMany(keys [][]byte, found []bool) (count int) {
 		b.Hash(c.filters[0].Scheme(), keys[first:])
 		c.filters[0].ContainsDigests(b.Digests[:b.Keys], b.Found[:b.Keys]) // by far the largest level
 		for i, d := range b.Digests[:b.Keys] {
-			count += memory.Answer(b.Found[i] && c.contains(d[0], d[1], 1), found, first+i)
+			count += batch.Answer(b.Found[i] && c.contains(d[0], d[1], 1), found, first+i)
 		}
 	}
 	return count

@@ -2,6 +2,7 @@ package counting
 
 import (
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -162,9 +163,9 @@ func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.Byte
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
-	memory.CheckAnswers("counting", len(keys), added)
+	batch.CheckAnswers("counting", len(keys), added)
 	for i, key := range keys {
-		count += memory.Answer(f.Add(key), added, i)
+		count += batch.Answer(f.Add(key), added, i)
 	}
 	return count
 }
@@ -174,9 +175,9 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int) {
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
-	memory.CheckAnswers("counting", len(keys), found)
+	batch.CheckAnswers("counting", len(keys), found)
 	for i, key := range keys {
-		count += memory.Answer(f.Contains(key), found, i)
+		count += batch.Answer(f.Contains(key), found, i)
 	}
 	return count
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -122,7 +123,7 @@ func (g *Guard) ContainsMany(keys [][]byte, found []bool) int {
 	if filter := g.getState().filter; filter != nil {
 		return filter.ContainsMany(keys, found)
 	}
-	memory.CheckAnswers("guard", len(keys), found)
+	batch.CheckAnswers("guard", len(keys), found)
 	for i := range found {
 		found[i] = true
 	}

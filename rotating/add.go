@@ -1,6 +1,7 @@
 package rotating
 
 import (
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -42,7 +43,7 @@ func (f *Filter) RenewString(key string) (bool, error) { return f.Renew(memory.B
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
-	memory.CheckAnswers("rotating", len(keys), added)
+	batch.CheckAnswers("rotating", len(keys), added)
 	f.check()
 	add := func(h1, h2 uint64) (bool, error) { return f.add(h1, h2, false) }
 	return layered.AddMany(f.scheme, keys, added, f.remembered, add)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
@@ -123,7 +124,7 @@ func (f *Filter) remembered() layered.Layers {
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
-	memory.CheckAnswers("rotating", len(keys), found)
+	batch.CheckAnswers("rotating", len(keys), found)
 	f.check()
 	return layered.ContainsMany(f.scheme, keys, found, f.remembered)
 }

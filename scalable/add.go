@@ -1,6 +1,7 @@
 package scalable
 
 import (
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -27,7 +28,7 @@ func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.Bytes
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
-	memory.CheckAnswers("scalable", len(keys), added)
+	batch.CheckAnswers("scalable", len(keys), added)
 	return layered.AddMany(f.scheme, keys, added, f.now, f.add)
 }
 

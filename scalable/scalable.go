@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
@@ -117,7 +118,7 @@ func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.Byte
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) (count int) {
-	memory.CheckAnswers("scalable", len(keys), found)
+	batch.CheckAnswers("scalable", len(keys), found)
 	if now := f.now(); len(now) == 1 {
 		return now[0].ContainsMany(keys, found)
 	}

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/batch"
 )
 
 // checkNew panics if the set is nil or a nil pointer, or there is no function.
@@ -86,7 +86,7 @@ func (e *encoder[T, S]) key(b *buffer, v T) []byte {
 // many encodes values in groups and calls a function with each group, until it returns an error. It returns the sum of
 // the counts.
 func (e *encoder[T, S]) many(values []T, answers []bool, call func(keys [][]byte, answers []bool) (int, error)) (count int, err error) {
-	memory.CheckAnswers("typed", len(values), answers)
+	batch.CheckAnswers("typed", len(values), answers)
 	clear(answers)
 	b := e.begin()
 	for len(values) > 0 && err == nil {

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
 )
@@ -54,9 +55,9 @@ func (v View) ContainsMany(keys [][]byte, found []bool) (count int) {
 }
 
 func many(keys [][]byte, answers []bool, call func([]byte) bool) (count int) {
-	memory.CheckAnswers("view", len(keys), answers)
+	batch.CheckAnswers("view", len(keys), answers)
 	for i, key := range keys {
-		count += memory.Answer(call(key), answers, i)
+		count += batch.Answer(call(key), answers, i)
 	}
 	return count
 }

@@ -2,7 +2,7 @@ package layered
 
 import (
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/batch"
 )
 
 // Group is the number of keys that are hashed and looked up together, so that their cache misses overlap.
@@ -36,7 +36,7 @@ func (b *Batch) ask(layers Layers) {
 		left := 0
 		for j, d := range b.Digests[:b.Keys] {
 			b.pending[left], b.index[left] = d, uint8(j)
-			left += memory.One(!b.Found[j])
+			left += batch.One(!b.Found[j])
 		}
 		count += f.ContainsDigests(b.pending[:left], b.answers[:left])
 		for j, yes := range b.answers[:left] {
@@ -68,7 +68,7 @@ func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add
 			if err != nil {
 				return count, err
 			}
-			count += memory.Answer(yes, added, first+i)
+			count += batch.Answer(yes, added, first+i)
 		}
 	}
 	return count, nil
@@ -87,7 +87,7 @@ func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers
 				h1, h2 := s.Digest(key)
 				yes = layers.Youngest(h1, h2, 0) != nil
 			}
-			count += memory.Answer(yes, found, first+i)
+			count += batch.Answer(yes, found, first+i)
 		}
 	}
 	return count

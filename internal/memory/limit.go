@@ -1,5 +1,5 @@
 // Package memory has the operations on memory that packages of this module share: the machine's limit, arrays of words,
-// copies of keys, huge pages and prefetching.
+// bytes of strings, copies of keys, and huge pages.
 package memory
 
 import "math"

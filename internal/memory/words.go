@@ -3,7 +3,6 @@ package memory
 import (
 	"fmt"
 	"sync/atomic"
-	"unsafe"
 )
 
 // NewWords returns n words, all zero, or the error of CheckWords or TryWords.
@@ -40,8 +39,3 @@ func TryWords(n uint64) (w []atomic.Uint64, err error) {
 // would outlast the filter. An array of whole cache lines begins at a line, because the runtime's size classes for such
 // arrays are multiples of 64 bytes. So each block of Blocked is one line. TestBlocksAreCacheLines.
 func MakeWords(n uint64) []atomic.Uint64 { return make([]atomic.Uint64, n) }
-
-// BytesOfWords returns the memory of w as bytes. No other goroutine may use w meanwhile.
-func BytesOfWords(w []atomic.Uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), len(w)*8)
-}

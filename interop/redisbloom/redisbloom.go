@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
@@ -167,7 +168,7 @@ func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.Bytes
 //
 // It panics if added is neither nil nor as long as keys.
 func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
-	memory.CheckAnswers("redisbloom", len(keys), added)
+	batch.CheckAnswers("redisbloom", len(keys), added)
 	return layered.AddMany(f.all()[0].Scheme(), keys, added, f.all, f.add)
 }
 
@@ -185,7 +186,7 @@ func (f *Filter) contains(h1, h2 uint64) bool { return f.all().Youngest(h1, h2, 
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *Filter) ContainsMany(keys [][]byte, found []bool) int {
-	memory.CheckAnswers("redisbloom", len(keys), found)
+	batch.CheckAnswers("redisbloom", len(keys), found)
 	return layered.ContainsMany(f.all()[0].Scheme(), keys, found, f.all)
 }
 

@@ -74,7 +74,7 @@ var twins = []twin{
 	{name: "never misses: a union without its first word", in: "", tests: "TestUnionIsTheFilterOfAllKeys", edits: edits("", "bitArray.or", `range b {`, "range b[1:] {")},
 	{name: "never misses: a clone without its last line", in: "", tests: "TestMethodsWhileAdding", edits: edits("", "BloomFilter.Clone", `bits.copyFrom(f.bits)`, "bits.copyFrom(f.bits[:len(f.bits)-8])")},
 	{name: "never misses: a union writes to the other filter", in: "", tests: "TestMethodsWhileAdding TestUnionIsTheFilterOfAllKeys", edits: edits("", "bitArray.or", `b[i].Or(w)`, "other[i].Store(b[i].Or(w) | w)")},
-	{name: "never misses: a fold loses bits between words", in: "", tests: "TestFoldIsExact", edits: edits("internal/probe", "FoldBits", `end/64 - 1`, "end/64")},
+	{name: "never misses: a fold loses bits between words", in: "", tests: "TestFoldIsExact", edits: edits("", "foldBits", `end/64 - 1`, "end/64")},
 	{name: "never misses: rotating forgets a generation early", in: "rotating", tests: "TestWindow TestAgainstExactModel", edits: edits("internal/layered", "Growing.Oldest", `g.Remembers`, "g.Remembers + 1")},
 	{name: "never misses: rotating does not follow a key that is renewed", in: "rotating", tests: "TestRenewedWhileItIsLookedUp", edits: edits("rotating", "Filter.contains", `l != nil && l.Generation >= f.layers.Oldest(now, g)`, "false")},
 	{name: "never misses: scalable looks into the first layer alone", in: "scalable", tests: "TestAgainstExactModel TestFull", edits: edits("scalable", "Filter.Contains", `len(now) == 1`, "len(now) >= 1")},

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func readLines(words unsafe.Pointer, at *[MostLines]uint64, n int)
+// func readLines(words unsafe.Pointer, at *[MostPrefetched]uint64, n int)
 TEXT ·readLines(SB), NOSPLIT, $0-24
 	MOVQ words+0(FP), DI
 	MOVQ at+8(FP), SI
@@ -18,7 +18,7 @@ next:
 done:
 	RET
 
-// func writeLines(words unsafe.Pointer, at *[MostLines]uint64, n int)
+// func writeLines(words unsafe.Pointer, at *[MostPrefetched]uint64, n int)
 TEXT ·writeLines(SB), NOSPLIT, $0-24
 	MOVQ words+0(FP), DI
 	MOVQ at+8(FP), SI

@@ -1,6 +1,6 @@
 //go:build !amd64 || purego || race
 
-package memory
+package vector
 
 import (
 	"sync/atomic"
@@ -10,12 +10,12 @@ import (
 // Go has no prefetch instruction. These loads do not depend on each other, so the processor waits for all of them at
 // the same time.
 
-func readLines(words unsafe.Pointer, at *[MostLines]uint64, n int) {
+func readLines(words unsafe.Pointer, at *[MostPrefetched]uint64, n int) {
 	for _, offset := range at[:n] {
 		atomic.LoadUint64((*uint64)(unsafe.Add(words, offset)))
 	}
 }
 
-func writeLines(words unsafe.Pointer, at *[MostLines]uint64, n int) {
+func writeLines(words unsafe.Pointer, at *[MostPrefetched]uint64, n int) {
 	readLines(words, at, n)
 }

@@ -1,12 +1,7 @@
-package memory
+// Package batch has what the batch methods of all kinds of filters share.
+package batch
 
-import (
-	"fmt"
-	"unsafe"
-)
-
-// BytesOf views a string as bytes without a copy. The result must not be written to.
-func BytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+import "fmt"
 
 // CheckAnswers panics unless answers is nil or as long as the batch.
 func CheckAnswers(pkg string, keys int, answers []bool) {

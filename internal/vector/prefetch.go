@@ -1,14 +1,14 @@
-package memory
+package vector
 
 import "unsafe"
 
-// MostLines is the largest number of lines that one call prefetches.
-const MostLines = 32
+// MostPrefetched is the largest number of lines that one call of Prefetch takes.
+const MostPrefetched = 32
 
 // Prefetch prefetches the cache lines at the first n offsets in bytes, which must be within the words. It does not
 // wait, so the processor loads many lines at the same time. If write is true, the lines are prefetched for writing; the
 // few processors without this instruction do nothing.
-func Prefetch(words unsafe.Pointer, at *[MostLines]uint64, n int, write bool) {
+func Prefetch(words unsafe.Pointer, at *[MostPrefetched]uint64, n int, write bool) {
 	if write {
 		writeLines(words, at, n)
 	} else {
