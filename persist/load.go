@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/persist/internal/regular"
+	"github.com/seed3447c163/bloom/persist/internal/regularfile"
 )
 
 // Load reads a filter that [Save] has written, as [bloom.Read] does, with its options and errors.
@@ -22,7 +22,7 @@ func Load(path string, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 //	f, err := persist.LoadWith("today.filter", rotating.Read)
 func LoadWith[T, Option any](path string, read func(io.Reader, ...Option) (T, error), opts ...Option) (T, error) {
 	var none T
-	file, _, err := regular.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
+	file, _, err := regularfile.Open(path, os.O_RDONLY, bloom.ErrCorrupt)
 	if err != nil {
 		return none, failed("load", path, err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/persist/internal/regular"
+	"github.com/seed3447c163/bloom/persist/internal/regularfile"
 )
 
 // Open opens the filter in the file at path for n different keys with a false-positive rate of at
@@ -77,7 +77,7 @@ func OpenReadOnly(path string, opts ...bloom.Option) (*File, error) {
 
 // open opens an existing file. want is the scheme of Open's arguments; if it is nil, any scheme is accepted.
 func open(path string, flag int, opts []bloom.Option, want *bloom.Scheme) (*File, error) {
-	file, info, err := regular.Open(path, flag, bloom.ErrCorrupt)
+	file, info, err := regularfile.Open(path, flag, bloom.ErrCorrupt)
 	if err != nil {
 		return nil, failed("open", path, err)
 	}
@@ -168,7 +168,7 @@ func create(files fileSystem, path string, scheme bloom.Scheme) error {
 		return err
 	}
 	if info, err := os.Lstat(path); err == nil {
-		return cmp.Or(regular.Check(path, info, bloom.ErrCorrupt), fs.ErrExist)
+		return cmp.Or(regularfile.Check(path, info, bloom.ErrCorrupt), fs.ErrExist)
 	}
 	return makeFile(files, path, nil, func(file tempFile) error {
 		if _, err := file.Write(page); err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/seed3447c163/bloom/persist/internal/regular"
+	"github.com/seed3447c163/bloom/persist/internal/regularfile"
 )
 
 // Save writes a filter to a file with its WriteTo method. If the program or the machine stops at any moment, the file
@@ -46,7 +46,7 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 	if path, err = realPath(path); err != nil {
 		return err
 	}
-	defer takeTurn(path)()
+	defer lockPath(path)()
 	old, err := openOld(path)
 	defer func() { old.Close() }() // which frees the space of a replaced file
 	if err != nil {
@@ -85,7 +85,7 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 // openOld opens the file that a Save replaces. It returns nil if there is none, and an error if Save must not replace
 // it. It follows no link, because realPath has followed them.
 func openOld(path string) (*os.File, error) {
-	f, _, err := regular.Open(path, os.O_RDONLY|regular.NoFollow, fs.ErrExist)
+	f, _, err := regularfile.Open(path, os.O_RDONLY|regularfile.NoFollow, fs.ErrExist)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

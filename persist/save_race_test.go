@@ -97,5 +97,5 @@ func TestSavesFollowEachOther(t *testing.T) {
 	require.NoError(t, Save(path, f))
 	require.NoError(t, <-first)
 	require.True(t, loaded(t, path).ContainsString("second"))
-	require.Empty(t, turns.of)
+	require.Empty(t, pathLocks.of)
 }

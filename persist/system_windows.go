@@ -10,7 +10,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom/persist/internal/regular"
+	"github.com/seed3447c163/bloom/persist/internal/regularfile"
 	"golang.org/x/sys/windows"
 )
 
@@ -28,7 +28,7 @@ func createNew(name string, old *os.File) (*os.File, error) {
 		}
 	}
 	const access = windows.GENERIC_READ | windows.GENERIC_WRITE | windows.DELETE
-	return regular.CreateFile(name, access, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
+	return regularfile.CreateFile(name, access, security, windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL)
 }
 
 // foreignLink is false because Windows has no sticky folders.
@@ -54,7 +54,7 @@ func lock(f *os.File) error {
 	return err
 }
 
-// rename can replace a file that other programs have open if they opened it as regular.Open does and the system
+// rename can replace a file that other programs have open if they opened it as regularfile.Open does and the system
 // supports it (Windows 10 or later, on NTFS).
 func rename(from, to string, replace bool) error {
 	var err error
@@ -115,7 +115,7 @@ func renameOver(from, to string) error {
 
 	// A handle that writes through: the new name is on the disk when the call returns.
 	const flags = windows.FILE_FLAG_WRITE_THROUGH | windows.FILE_FLAG_OPEN_REPARSE_POINT
-	f, err := regular.CreateFile(from, windows.DELETE|windows.SYNCHRONIZE, nil, windows.OPEN_EXISTING, flags)
+	f, err := regularfile.CreateFile(from, windows.DELETE|windows.SYNCHRONIZE, nil, windows.OPEN_EXISTING, flags)
 	if err != nil {
 		return err
 	}

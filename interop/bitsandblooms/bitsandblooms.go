@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // New returns the empty filter that NewWithEstimates(n, p) of bits-and-blooms makes. With the same keys, both have the
@@ -28,7 +28,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	if err != nil {
 		return nil, err
 	}
-	return wire.New(params, required, opts)
+	return foreign.New(params, required, opts)
 }
 
 // required are the options of all filters.
@@ -59,5 +59,5 @@ var schemes [64]atomic.Pointer[bloom.Scheme]
 func Params(n uint64, p float64) (bloom.Params, error) {
 	keys := float64(max(n, 1))
 	m := math.Ceil(-keys * math.Log(p) / (ln2 * ln2))
-	return wire.Params(n, p, m, math.Ceil(ln2*m/keys), 1<<63)
+	return foreign.Params(n, p, m, math.Ceil(ln2*m/keys), 1<<63)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // The format of WriteTo, MarshalBinary and GobEncode:
@@ -47,7 +47,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.Read(r, order, s)
+	return foreign.Read(r, order, s)
 }
 
 // shape returns the scheme of a filter and the byte order of its bit set. length is the bit set's length field.
@@ -55,13 +55,13 @@ func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, ord
 	switch {
 	case m == 0:
 		return s, nil, failure.Errorf(bloom.ErrCorrupt, "m = 0 bits, want at least 1")
-	case k == 0 || k > wire.MaxK:
-		return s, nil, failure.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, wire.MaxK)
+	case k == 0 || k > foreign.MaxK:
+		return s, nil, failure.Errorf(bloom.ErrCorrupt, "k = %d, want 1 to %d", k, foreign.MaxK)
 	}
 	if len(opts) == 0 {
 		s, err = Scheme(m, int(k))
 	} else {
-		s, err = wire.Scheme(bloom.Params{M: m, K: int(k)}, required, opts)
+		s, err = foreign.Scheme(bloom.Params{M: m, K: int(k)}, required, opts)
 	}
 	if err != nil {
 		return s, nil, err
@@ -93,16 +93,16 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return writeBitSet(w, binary.BigEndian.AppendUint64(head, uint64(f.Params().K)), f)
 }
 
-// portable is wire.Portable in a tenth of the time. It checks only the strategy, which takes neither a hash nor a seed.
+// portable is foreign.Portable in a tenth of the time. It checks only the strategy, which takes neither a hash nor a seed.
 func portable(f *bloom.BloomFilter) error {
 	if f != nil && f.Scheme() != (bloom.Scheme{}) && f.Scheme().Strategy() == Strategy {
 		return nil
 	}
-	return wire.Portable(f, required...)
+	return foreign.Portable(f, required...)
 }
 
 func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
-	return wire.Write(w, binary.BigEndian, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words())
+	return foreign.Write(w, binary.BigEndian, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words())
 }
 
 // ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made. It reads r to the end, where
@@ -114,7 +114,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 		K uint64  `json:"k"`
 		B *string `json:"b"`
 	}
-	set, err := wire.ReadJSON(r, &parts, []string{"b"}, opts)
+	set, err := foreign.ReadJSON(r, &parts, []string{"b"}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if want := 8 + s.SizeBytes(); set.Bytes != want {
 		return nil, failure.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want %d for m = %d", set.Bytes, want, parts.M)
 	}
-	return wire.Over(s, order, set.Words[1:])
+	return foreign.Over(s, order, set.Words[1:])
 }
 
 // WriteJSON writes what MarshalJSON of bits-and-blooms returns by default, in O(m):

@@ -9,7 +9,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // Strategy is the strategy of github.com/bits-and-blooms/bloom, versions 2 and 3. It uses two Murmur3 digests: (h0, h1)
@@ -23,7 +23,7 @@ import (
 // The strategy needs the key: [bloom.BloomFilter.AddDigest] and other methods that take a digest panic. It has no seed.
 var Strategy = bloom.NewStrategy("bits-and-blooms", definition)
 
-var definition = bloom.Definition{KeyPositions: memory.Own(keyPositions), MaxK: wire.MaxK}
+var definition = bloom.Definition{KeyPositions: memory.Own(keyPositions), MaxK: foreign.MaxK}
 
 func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte), error) {
 	if seed != 0 {

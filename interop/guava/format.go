@@ -8,7 +8,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // The format of BloomFilter.writeTo, all numbers big-endian:
@@ -48,11 +48,11 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	case words == 0 || words > math.MaxInt32:
 		return nil, failure.Errorf(bloom.ErrCorrupt, "%d words, want 1 to 2^31-1", int32(words))
 	}
-	s, err := wire.Scheme(bloom.Params{M: uint64(words) * 64, K: int(k)}, required(strategies[ordinal]), opts)
+	s, err := foreign.Scheme(bloom.Params{M: uint64(words) * 64, K: int(k)}, required(strategies[ordinal]), opts)
 	if err != nil {
 		return nil, err
 	}
-	return wire.Read(r, binary.BigEndian, s)
+	return foreign.Read(r, binary.BigEndian, s)
 }
 
 // Write writes the filter as Guava's writeTo does, in O(m): [bloom.BloomFilter.SizeBytes] and 6 bytes. Guava's readFrom
@@ -63,19 +63,19 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // no such filter: the strategy must be [Mitz32] or [Mitz64], the hash Murmur3 without a seed, and m a multiple of 64
 // below 2^37. The error wraps [bloom.ErrInvalid] if f is nil or the zero BloomFilter.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
-	if err := wire.Usable(f); err != nil {
+	if err := foreign.Usable(f); err != nil {
 		return err
 	}
 	p, ordinal := f.Params(), byte(1)
 	if f.Scheme().Strategy() == Mitz32 {
 		ordinal = 0
 	}
-	if err := wire.Portable(f, required(strategies[ordinal])...); err != nil {
+	if err := foreign.Portable(f, required(strategies[ordinal])...); err != nil {
 		return err
 	}
 	if p.M%64 != 0 || p.M/64 > maxWords {
 		return failure.Errorf(bloom.ErrNotPortable, "m = %d bits, want a multiple of 64 up to %d", p.M, uint64(maxWords*64))
 	}
 	head := binary.BigEndian.AppendUint32([]byte{ordinal, byte(p.K)}, uint32(p.M/64))
-	return wire.Write(w, binary.BigEndian, head, f.Words())
+	return foreign.Write(w, binary.BigEndian, head, f.Words())
 }

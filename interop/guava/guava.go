@@ -20,7 +20,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 const (
@@ -43,7 +43,7 @@ func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.Blo
 	if err != nil {
 		return nil, err
 	}
-	return wire.New(params, required(Mitz64), opts)
+	return foreign.New(params, required(Mitz64), opts)
 }
 
 // required returns the options of all filters with strategy s.
@@ -71,14 +71,14 @@ func Params(n uint64, p float64, release Release) (bloom.Params, error) {
 		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "release %d of Guava, want Since334 or Since18", release)
 	}
 	keys := float64(max(n, 1))
-	bits := math.Floor(-keys * wire.Log(p) / (ln2 * ln2))
+	bits := math.Floor(-keys * foreign.Log(p) / (ln2 * ln2))
 	if bits < 1 && p > 0 && p < 1 {
 		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid,
 			"n = %d keys at p = %v need less than one bit, and Guava rounds that to none", n, p)
 	}
-	k := -wire.Log(p) / ln2
+	k := -foreign.Log(p) / ln2
 	if release == Since18 {
 		k = bits / keys * ln2
 	}
-	return wire.Params(n, p, math.Ceil(bits/64)*64, max(1, math.Floor(k+0.5)), maxWords*64)
+	return foreign.Params(n, p, math.Ceil(bits/64)*64, max(1, math.Floor(k+0.5)), maxWords*64)
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // The format of JSON.stringify(filter.saveAsJSON()):
@@ -35,7 +35,7 @@ import (
 // more than 2^32 bits. If r fails, it wraps the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var parts map[string]json.RawMessage
-	bits, err := wire.ReadJSON(r, &parts, []string{"_filter", "content"}, opts)
+	bits, err := foreign.ReadJSON(r, &parts, []string{"_filter", "content"}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 			kind = bloom.ErrTooLarge
 		}
 		return nil, failure.Errorf(kind, "_size = %v bits, want a whole number from 1 to %d", m, uint64(maxM))
-	case !(k >= 1 && k <= wire.MaxK && k == math.Trunc(k)):
-		return nil, failure.Errorf(bloom.ErrCorrupt, "_nbHashes = %v, want a whole number from 1 to %d", k, wire.MaxK)
+	case !(k >= 1 && k <= foreign.MaxK && k == math.Trunc(k)):
+		return nil, failure.Errorf(bloom.ErrCorrupt, "_nbHashes = %v, want a whole number from 1 to %d", k, foreign.MaxK)
 	case math.IsNaN(seed):
 		return nil, failure.Errorf(bloom.ErrCorrupt, "_seed is %.40q, want a number", parts["_seed"])
 	case !(seed >= 0 && seed <= maxSeed && seed == math.Trunc(seed)):
@@ -75,11 +75,11 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := wire.Scheme(bloom.Params{M: uint64(m), K: int(k)}, required(hash), opts)
+	s, err := foreign.Scheme(bloom.Params{M: uint64(m), K: int(k)}, required(hash), opts)
 	if err != nil {
 		return nil, err
 	}
-	return wire.Over(s, binary.LittleEndian, bits.Words)
+	return foreign.Over(s, binary.LittleEndian, bits.Words)
 }
 
 // others lists the types of the other structures of bloom-filters.
@@ -114,19 +114,19 @@ func bytesFor(m uint64) uint64 { return (m + 7) / 8 }
 // Write returns any error from w. It writes nothing and returns an error that wraps bloom.ErrNotPortable if the
 // strategy is not [Strategy] or the hash is not from [HashOf], or bloom.ErrInvalid if f is nil or the zero BloomFilter.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
-	if err := wire.Usable(f); err != nil {
+	if err := foreign.Usable(f); err != nil {
 		return err
 	}
 	name := f.Scheme().Hash().Name()
 	seed, err := strconv.ParseUint(strings.TrimPrefix(name, hashPrefix), 10, 64)
 	if err != nil || name != hashName(seed) {
-		seed = defaultSeed // wire.Portable then returns the error
+		seed = defaultSeed // foreign.Portable then returns the error
 	}
 	hash, err := HashOf(seed)
 	if err != nil {
 		return failure.Errorf(bloom.ErrNotPortable, "%w", err)
 	}
-	if err := wire.Portable(f, required(hash)...); err != nil {
+	if err := foreign.Portable(f, required(hash)...); err != nil {
 		return err
 	}
 	p, words := f.Params(), f.Words()
@@ -136,7 +136,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	}
 	text := base64.NewEncoder(base64.StdEncoding, w)
 	last := len(words) - 1
-	if err := wire.Write(text, binary.LittleEndian, nil, words[:last]); err != nil {
+	if err := foreign.Write(text, binary.LittleEndian, nil, words[:last]); err != nil {
 		return err
 	}
 	rest := binary.LittleEndian.AppendUint64(nil, words[last].Load())

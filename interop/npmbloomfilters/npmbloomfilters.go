@@ -20,7 +20,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 	"github.com/seed3447c163/bloom/interop/internal/xxh64"
 )
 
@@ -41,7 +41,7 @@ var definition = bloom.Definition{
 			return by.Remainder(h1 + n*h2 + (n*n*n-n)/6)
 		}, nil
 	},
-	MaxK: wire.MaxK,
+	MaxK: foreign.MaxK,
 	MaxM: maxM,
 }
 
@@ -91,7 +91,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	if err != nil {
 		return nil, err
 	}
-	return wire.New(params, required(Hash), opts)
+	return foreign.New(params, required(Hash), opts)
 }
 
 // required returns the options of all filters with hash h.
@@ -106,5 +106,5 @@ func Params(n uint64, p float64) (bloom.Params, error) {
 	}
 	ln2 := math.Ln2 // a variable, because Go computes exactly with constants, and JavaScript in float64
 	m := math.Ceil(-(float64(n) * math.Log(p) / (ln2 * ln2)))
-	return wire.Params(n, p, m, math.Ceil(m/float64(n)*ln2), maxM)
+	return foreign.Params(n, p, m, math.Ceil(m/float64(n)*ln2), maxM)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/seed3447c163/bloom/bloomtest"
 	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 	"github.com/stretchr/testify/require"
 )
 
@@ -46,7 +46,7 @@ func (c testCase) filter(t *testing.T) *bloom.BloomFilter {
 	require.NoError(t, err)
 	hash, err := HashOf(c.Seed)
 	require.NoError(t, err)
-	f, err := wire.New(params, required(hash), nil)
+	f, err := foreign.New(params, required(hash), nil)
 	require.NoError(t, err)
 	for _, key := range c.Keys {
 		f.AddString(key)
@@ -140,7 +140,7 @@ func testAgainst(t *testing.T, name string) {
 	read("sizes.js.json", &made)
 	for i, s := range sizes {
 		got, err := Params(uint64(s[0]), s[1])
-		if made[i][0] > maxM || made[i][1] > wire.MaxK {
+		if made[i][0] > maxM || made[i][1] > foreign.MaxK {
 			require.Error(t, err)
 		} else {
 			require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // A Column is a column with a filter in one row group of a file.
@@ -237,10 +237,10 @@ func (c Column) read(r io.ReaderAt, opts []bloom.Option) (*bloom.BloomFilter, er
 	if err != nil {
 		return nil, err
 	}
-	return wire.Read(section{io.NewSectionReader(r, offset, int64(s.SizeBytes()))}, binary.LittleEndian, s)
+	return foreign.Read(section{io.NewSectionReader(r, offset, int64(s.SizeBytes()))}, binary.LittleEndian, s)
 }
 
-// A section is a part of a file that is known to exist. Len lets wire.Read allocate all memory at once.
+// A section is a part of a file that is known to exist. Len lets foreign.Read allocate all memory at once.
 type section struct{ *io.SectionReader }
 
 func (s section) Len() int { return format.AsLen(uint64(s.Size())) }

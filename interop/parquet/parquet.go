@@ -20,7 +20,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 	"github.com/seed3447c163/bloom/interop/internal/xxh64"
 )
 
@@ -55,11 +55,11 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 		return nil, failure.Errorf(bloom.ErrTooLarge, "n = %d keys at p = %v need %d bytes, want at most %d", n, p, s.SizeBytes(), maxNew)
 	}
 	size := uint64(1) << bits.Len64(s.SizeBytes()-1)
-	return wire.New(bloom.Params{N: n, P: p, M: size * 8, K: k}, required, opts)
+	return foreign.New(bloom.Params{N: n, P: p, M: size * 8, K: k}, required, opts)
 }
 
 func schemeOf(size uint64, opts []bloom.Option) (bloom.Scheme, error) {
-	return wire.Scheme(bloom.Params{M: size * 8, K: k}, required, opts)
+	return foreign.Scheme(bloom.Params{M: size * 8, K: k}, required, opts)
 }
 
 // Read reads a filter, its header and its bits, and nothing beyond its end. The data has no n and p, so
@@ -80,7 +80,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.Read(r, binary.LittleEndian, s)
+	return foreign.Read(r, binary.LittleEndian, s)
 }
 
 // Write writes the header and the bits of the filter as in a Parquet file, in O(m). It may run while keys are added: it
@@ -90,13 +90,13 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 // has another strategy than [bloom.SplitBlock], another hash than [Hash], or 2^31 bytes or more, or bloom.ErrInvalid if
 // f is nil or the zero BloomFilter.
 func Write(w io.Writer, f *bloom.BloomFilter) error {
-	if err := wire.Portable(f, required...); err != nil {
+	if err := foreign.Portable(f, required...); err != nil {
 		return err
 	}
 	if f.SizeBytes() > maxBytes {
 		return failure.Errorf(bloom.ErrNotPortable, "%d bytes, want at most %d", f.SizeBytes(), maxBytes)
 	}
-	return wire.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
+	return foreign.Write(w, binary.LittleEndian, appendHeader(nil, f.SizeBytes()), f.Words())
 }
 
 // Append appends the plain encoding of an INT32, INT64, FLOAT or DOUBLE: its little-endian bytes. 0 and -0 have

@@ -12,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/format"
 	"github.com/seed3447c163/bloom/internal/layered"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 const maxChunk = 16 << 20
@@ -136,7 +136,7 @@ func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
 	counter := &format.Counter{W: w}
 	f.chunks(func(end int64, header []byte, words []atomic.Uint64) bool {
 		head := append(appendHead(end, len(header)+len(words)*8), header...)
-		err = wire.Write(counter, binary.LittleEndian, head, words)
+		err = foreign.Write(counter, binary.LittleEndian, head, words)
 		return err == nil
 	})
 	return counter.N, err
@@ -167,9 +167,9 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	}
 	var layers layered.Layers
 	for i, shape := range f.header.layers {
-		if shape.K > wire.MaxK {
+		if shape.K > foreign.MaxK {
 			return nil, failure.Errorf(bloom.ErrIncompatible, "layer %d of %d needs k = %d, want at most %d",
-				i+1, len(f.header.layers), shape.K, wire.MaxK)
+				i+1, len(f.header.layers), shape.K, foreign.MaxK)
 		}
 		if err := d.next(); err == io.EOF {
 			return nil, corrupt("the chunks end before layer %d of %d", i, len(f.header.layers))
@@ -180,7 +180,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := wire.Read(d, binary.LittleEndian, s)
+		l, err := foreign.Read(d, binary.LittleEndian, s)
 		if err != nil {
 			return nil, cmp.Or(d.err, err)
 		}
@@ -234,5 +234,5 @@ func (d *dump) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Len returns the number of bytes that are left, so that wire.Read allocates a layer at once.
+// Len returns the number of bytes that are left, so that foreign.Read allocates a layer at once.
 func (d *dump) Len() int { return format.AsLen(format.Remaining(d.r)) }

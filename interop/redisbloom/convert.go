@@ -6,7 +6,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // BloomFilter returns a copy of the only layer, in O(m), with the n and p of the layer. The error wraps
@@ -31,7 +31,7 @@ func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 // The error wraps bloom.ErrNotPortable if f has another strategy or hash, or another m or k than RedisBloom chooses for
 // its n and p. It wraps the errors of [New] if f has no n and p or there is too little memory.
 func FromBloomFilter(f *bloom.BloomFilter, expansion uint32) (*Filter, error) {
-	if err := wire.Portable(f, required...); err != nil {
+	if err := foreign.Portable(f, required...); err != nil {
 		return nil, err
 	}
 	is := f.Params()

@@ -25,7 +25,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/memory"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // A Filter is a RedisBloom filter in memory. Make one with [New] or [Read].
@@ -82,7 +82,7 @@ var required = []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(Hash)
 
 // checkOptions refuses options other than bloom.WithMaxBytes.
 func checkOptions(opts []bloom.Option) error {
-	_, err := wire.Scheme(bloom.Params{M: 64, K: 1}, required, opts)
+	_, err := foreign.Scheme(bloom.Params{M: 64, K: 1}, required, opts)
 	return err
 }
 
@@ -98,9 +98,9 @@ func (f *Filter) grow(layers layered.Layers, capacity uint64, rate float64) erro
 	if err != nil {
 		return err
 	}
-	if params.K > wire.MaxK {
+	if params.K > foreign.MaxK {
 		return failure.Errorf(bloom.ErrTooLarge, "a layer with rate %.3g needs k = %d, want at most %d: choose a larger Expansion",
-			rate, params.K, wire.MaxK)
+			rate, params.K, foreign.MaxK)
 	}
 	next, err := bloom.NewWithParams(params, append(required, bloom.WithMaxBytes(f.maxBytes-layers.SizeBytes()))...)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
-	"github.com/seed3447c163/bloom/interop/internal/wire"
+	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
 // Strategy is the strategy of RedisBloom's layers: positions (h1 + i·h2 mod 2^64) mod m for
@@ -24,7 +24,7 @@ var definition = bloom.Definition{
 		by := probe.NewDivisor(m)
 		return func(h1, h2 uint64, i int) uint64 { return by.Remainder(h1 + uint64(i)*h2) }, nil
 	},
-	MaxK: wire.MaxK,
+	MaxK: foreign.MaxK,
 	Size: func(n uint64, p float64) (m uint64, k int, err error) {
 		params, _, err := layerParams(max(n, 1), p)
 		return params.M, params.K, err
@@ -68,7 +68,7 @@ func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey floa
 	if rate == 0 { // if the last layer has the smallest float64 as its rate
 		return p, 0, failure.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
 	}
-	bitsPerKey = -wire.Log(rate) / 0.480453013918201
+	bitsPerKey = -foreign.Log(rate) / 0.480453013918201
 	bits := math.Floor(float64(capacity) * bitsPerKey)
 	if bits >= 1<<53 {
 		return p, 0, failure.Errorf(bloom.ErrTooLarge, "%d keys at rate %v need %.4g bits", capacity, rate, bits)

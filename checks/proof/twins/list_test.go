@@ -137,7 +137,7 @@ var twins = []twin{
 	{name: "files: no fsync of the folder", in: "persist", tests: "TestPowerCutWhileSaving", edits: edits("persist", "makeFile", `return files.syncDir(folder(path))`, "return nil")},
 	{name: "files: Save replaces a mapped file", in: "persist", tests: "TestSaveAndLoadRefuse", edits: edits("persist", "isMapped", "", "\treturn false, nil")},
 	{name: "files: Save takes the file of a living one", in: "persist", tests: "TestLeftovers", edits: edits("persist", "removeLeftovers", `lock(f) == nil`, "true")},
-	{name: "files: an earlier Save undoes a later one", in: "persist", tests: "TestSavesFollowEachOther", edits: edits("persist", "save", `takeTurn(path)`, "func() {}")},
+	{name: "files: an earlier Save undoes a later one", in: "persist", tests: "TestSavesFollowEachOther", edits: edits("persist", "save", `lockPath(path)`, "func() {}")},
 	{name: "files: a mapping that ends under its users", in: "persist", tests: "TestMappingOutlivesItsOperations", edits: edits("persist", "File.Close", `if f`, "if _ = unmapFile(f.mapping.Load().data); f")},
 	{name: "files: ContainsMany lets its mapping go", in: "persist", tests: "TestMappingOutlivesItsOperations", edits: edits("persist", "File.ContainsMany", `defer runtime.KeepAlive(m)`, "")},
 	{name: "files: others read an unfinished file", in: "persist", tests: "TestUnfinishedFileIsNotExposed", edits: edits("persist", "createNew", `0o600`, "0o644")},

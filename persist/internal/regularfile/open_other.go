@@ -1,6 +1,6 @@
 //go:build !unix && !windows
 
-package regular
+package regularfile
 
 import "os"
 

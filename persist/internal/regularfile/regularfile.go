@@ -1,5 +1,5 @@
-// Package regular opens regular files. It refuses all others at once.
-package regular
+// Package regularfile opens regular files. It refuses all others at once.
+package regularfile
 
 import (
 	"cmp"

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/seed3447c163/bloom/persist/internal/regular"
+	"github.com/seed3447c163/bloom/persist/internal/regularfile"
 )
 
 // unfinished is the end of a temporary file's name.
@@ -48,7 +48,7 @@ func removeLeftovers(dir string) {
 				continue
 			}
 			name = dir + string(filepath.Separator) + name // Join would drop a link before a ".."
-			if f, _, err := regular.Open(name, os.O_RDWR|regular.NoFollow, fs.ErrExist); err == nil {
+			if f, _, err := regularfile.Open(name, os.O_RDWR|regularfile.NoFollow, fs.ErrExist); err == nil {
 				if lock(f) == nil {
 					_ = os.Remove(name)
 				}

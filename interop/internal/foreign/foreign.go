@@ -1,5 +1,5 @@
-// Package wire makes, reads and writes filters for the formats of other systems.
-package wire
+// Package foreign makes, reads and writes filters for the formats of other systems.
+package foreign
 
 import (
 	"encoding/binary"
