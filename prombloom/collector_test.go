@@ -86,7 +86,7 @@ type redis struct{ remote }
 
 func (*redis) Metrics() map[string]float64 {
 	metrics := map[string]float64{}
-	for i, name := range []string{"redis_round_trips", "redis_keys", "redis_cache_hits", "redis_lost", "redis_unknown", "something new"} {
+	for i, name := range []string{"redis_round_trips", "redis_keys", "redis_cache_hits", "redis_lost", "redis_unsure", "something new"} {
 		metrics[name] = float64(i + 1)
 	}
 	return metrics
