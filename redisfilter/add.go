@@ -32,7 +32,7 @@ func (f *handle) sendAdds(ctx context.Context, batches []*batch) {
 	var sent []*batch
 	for _, b := range batches {
 		b.resend = false
-		if b.err != nil || b.begin != nil && b.begin() == 0 {
+		if b.err != nil {
 			continue
 		}
 		var r *request
@@ -55,6 +55,7 @@ func (f *handle) request(b *batch) (*request, error) {
 	}
 	keys := b.next() - b.done
 	data, words := b.pack(f.plan.scheme, layers, b.done, b.next())
+	b.askCache()
 	r := &request{keys: []string{b.shard.name}, script: addScript, add: true}
 	r.args = append(append(f.epochArgs(b.value), data, keys, words), args...)
 	f.sender.Counts.Keys.Add(uint64(keys))
@@ -79,7 +80,6 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 		}
 		raise(&b.value.state, state)
 		b.state = state
-		b.value.hear(0, sent)
 		b.tryAgain("a generation ended")
 		return
 	case send.Gone:
@@ -95,13 +95,13 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 	}
 	if err != nil {
 		if b.err = err; !r.call.NotExecuted() && !send.Raised(err) { // add.lua fails only before it writes
-			b.settle(f, b.next(), unsure)
+			b.settle(b.next(), unsure)
 		}
 		return
 	}
 	b.value.hear(answers.us, sent)
 	raise(&b.value.state, b.state)
-	f.settleAdded(b, answers, f.sender.Confirmed(r.call), r.call.Repeated())
+	f.settleAdded(b, answers, f.sender.Confirmed(r.call), r.call.Repeated(), sent)
 }
 
 // goneAtAdd is gone for an add. It lets the command be sent again if the value has expired.
@@ -112,17 +112,20 @@ func (f *handle) goneAtAdd(ctx context.Context, b *batch, how string) {
 }
 
 // settleAdded sets the answer and the fate of each key that the server has processed. warning is an error if too few
-// replicas have confirmed these keys, otherwise nil; repeated is one if keys that are not new may be unsure.
-func (f *handle) settleAdded(b *batch, r addReply, warning, repeated error) {
-	b.warning = cmp.Or(warning, repeated, b.warning)
+// replicas have confirmed these keys, otherwise nil; repeated is one if keys that are not new may be unsure. sent is
+// the local time when the command was sent.
+func (f *handle) settleAdded(b *batch, r addReply, warning, repeated error, sent time.Duration) {
+	b.warning = cmp.Or(b.warning, warning, repeated)
 	first, last := b.done, b.next()
 	for i := range r.keys {
-		b.answers[b.indices[first+i]] = r.bits[i/8]>>(i%8)&1 == 1
+		isNew := r.bits[i/8]>>(i%8)&1 == 1
+		b.answers[b.indices[first+i]] = isNew
+		f.compare(b, i, !isNew, sent)
 		if warning == nil {
-			b.value.cache.learn(b.positionsOf(first + i))
+			b.value.cache.learn(b.positionsOf(first+i), sent)
 		}
 	}
-	b.settle(f, first+r.keys, answered)
+	b.settle(first+r.keys, answered)
 	for _, i := range b.indices[first:b.done] {
 		if repeated != nil && !b.answers[i] {
 			b.answers[i], b.fates[i] = true, unsure

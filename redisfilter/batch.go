@@ -2,6 +2,7 @@ package redisfilter
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
@@ -19,18 +20,18 @@ type batch struct {
 	fates     []fate
 
 	value    *incarnation
-	begin    func() int // drops keys of calls that have ended, and returns the number left; may be nil
-	state    uint64     // for which the keys are packed
-	done     int        // keys whose fate is known
-	repacked int        // number of further attempts
-	resend   bool       // send the present command again at once
+	state    uint64 // for which the keys are packed
+	done     int    // keys whose fate is known
+	repacked int    // number of further attempts
+	resend   bool   // send the present command again at once
+	cached   []bool // which of the keys of the present command the cache had; nil for none
 
 	layers []layer // that the last lookup has read
 	alive  []bool  // which of them are not forgotten; nil for all
 	again  bool    // look up once more
 
 	err     error // of the keys from done on; other batches continue
-	warning error // too few replicas
+	warning error // too few replicas, or the server has forgotten keys of the cache
 	full    error // some keys found no room
 }
 
@@ -47,11 +48,10 @@ func (b *batch) next() int { return min(len(b.indices), b.done+commandKeys) }
 func (b *batch) use(f *handle, v *incarnation) { b.value, b.state = v, f.plan.mode.expect(v.known()) }
 
 // settle sets the fate of the keys from done to end.
-func (b *batch) settle(f *handle, end int, fate fate) {
+func (b *batch) settle(end int, fate fate) {
 	for _, i := range b.indices[b.done:end] {
 		if b.fates[i] = fate; fate == unsure {
 			b.answers[i] = true
-			f.sender.Counts.Unsure.Add(1)
 		}
 	}
 	b.done = end
@@ -63,4 +63,27 @@ func (b *batch) tryAgain(why string) {
 		b.err = fmt.Errorf("%s during each of %d attempts", why, b.repacked)
 	}
 	b.resend = b.err == nil
+}
+
+// askCache notes which keys of the next command the cache has.
+func (b *batch) askCache() {
+	b.cached = b.cached[:0]
+	if b.value.cache.bits.Load() == nil {
+		return
+	}
+	for i := b.done; i < b.next(); i++ {
+		b.cached = append(b.cached, b.value.cache.has(b.positionsOf(i)))
+	}
+}
+
+// compare compares whether key i of the present command was there with what the cache had when it was sent. It sets a
+// warning that wraps ErrLost if the server has forgotten the key; then the cache is not used any more.
+func (f *handle) compare(b *batch, i int, there bool, sent time.Duration) {
+	switch {
+	case i >= len(b.cached) || !b.cached[i]:
+	case there:
+		b.value.cache.confirm(sent)
+	default:
+		b.warning = f.lost(b.value, isOlder)
+	}
 }

@@ -34,7 +34,7 @@ func TestClusterMovesAndFailover(t *testing.T) {
 				unconfirmed := false // then a new master may lack adds, and the handle is told
 				for i := 0; i < keys; i += 20 {
 					added := make([]bool, 20)
-					_, err := f.AddAll(bg, keysOf(i, i+20), added)
+					_, err := f.AddMany(bg, keysOf(i, i+20), added)
 					var failed *redisfilter.AddError
 					ok := errors.As(err, &failed)
 					unconfirmed = unconfirmed || errors.Is(err, redisfilter.ErrReplicas)

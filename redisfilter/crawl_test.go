@@ -82,7 +82,7 @@ func crawler(args []string) error {
 			keys[i] = strconv.AppendInt([]byte("https://example.com/articles/"), int64(url), 10)
 		}
 		before := f.Metrics()
-		_, err := f.AddAll(bg, keys, added)
+		_, err := f.AddMany(bg, keys, added)
 		failed := &redisfilter.AddError{}
 		if err != nil && !errors.As(err, &failed) || len(failed.NotAdded) > 0 {
 			return err

@@ -8,7 +8,7 @@
 //		return err
 //	}
 //	added := make([]bool, len(urls))
-//	_, err = seen.AddAll(ctx, urls, added)
+//	_, err = seen.AddMany(ctx, urls, added)
 //	for i, isNew := range added {
 //		if isNew {
 //			fetch(urls[i]) // no other process got true, unless a reply was lost

@@ -29,10 +29,10 @@ var (
 	ErrRefused = send.ErrRefused
 )
 
-// An AddError is the error of Add, AddMany and AddAll. The answers are safe to act on: true means that the key is new,
-// or may be new because the reply was lost. So nothing is forgotten if each key with true is processed, whatever the
-// error is, and the same keys are added again after an error. Then some work may be done twice. If none may be done
-// twice, drop the keys in Unsure.
+// An AddError is the error of Add and AddMany. The answers are safe to act on: true means that the key is new, or may
+// be new because the reply was lost. So nothing is forgotten if each key with true is processed, whatever the error is,
+// and the same keys are added again after an error. Then some work may be done twice. If none may be done twice, drop
+// the keys in Unsure.
 type AddError struct {
 	Unsure   []int // indices of keys with the answer true that may not be new: this call perhaps added them
 	NotAdded []int // indices of keys with the answer false that this call has not added
@@ -80,7 +80,7 @@ const (
 )
 
 // addError returns an AddError with the fates of keys, or nil if err is nil.
-func addError(fates []fate, err error) error {
+func (f *handle) addError(fates []fate, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -93,6 +93,7 @@ func addError(fates []fate, err error) error {
 			failed.NotAdded = append(failed.NotAdded, i)
 		}
 	}
+	f.sender.Counts.Unsure.Add(uint64(len(failed.Unsure)))
 	return failed
 }
 

@@ -26,7 +26,7 @@ func ExampleOpen() {
 	}
 	links := [][]byte{[]byte("https://example.com/a"), []byte("https://example.com/b")}
 	added := make([]bool, len(links))
-	_, err = seen.AddAll(ctx, links, added)
+	_, err = seen.AddMany(ctx, links, added)
 	for i, isNew := range added {
 		if isNew {
 			fmt.Printf("fetch %s\n", links[i])

@@ -79,7 +79,7 @@ func (f *handle) renew(ctx context.Context, add bool, b *batch) {
 		s.value.Store(now)
 		b.use(f, now)
 	case v.expired.Load() && len(b.indices) > 0:
-		b.settle(f, len(b.indices), answered)
+		b.settle(len(b.indices), answered)
 	default:
 		b.err = send.Errorf(ErrLost, "there is no filter; the next add makes it")
 	}

@@ -26,7 +26,6 @@ type incarnation struct {
 	shift   atomic.Uint64          // of generations, see add.lua
 	time    atomic.Pointer[sample] // estimate of the server's clock
 	looked  atomic.Pointer[look]   // the last reply of askClock
-	heard   atomic.Int64           // local time of the last reply, in nanoseconds
 	lost    atomic.Bool            // if true, the next call goes on with the present value
 	expired atomic.Bool            // the value has expired, so that nothing was lost
 }
@@ -53,23 +52,18 @@ var began = time.Now()
 // elapsed returns the local time, by the monotonic clock. Tests replace it.
 var elapsed = func() time.Duration { return time.Since(began) }
 
-// hear records a reply of the server. us is the server's clock in microseconds, or 0 if the reply has none. sent is the
-// local time when the command was sent. So after a late reply, the estimate of the server's clock is too high, never
-// too low, which costs at most one more command that asks for the clock.
+// hear records the server's clock in a reply, in microseconds, or 0 if the reply has none. sent is the local time when
+// the command was sent. So after a late reply, the estimate of the server's clock is too high, never too low, which
+// costs at most one more command that asks for the clock.
 func (v *incarnation) hear(us float64, sent time.Duration) {
-	v.heard.Store(int64(elapsed()))
 	if us > 0 {
 		v.time.Store(&sample{time.Duration(us) * time.Microsecond, sent})
 	}
 }
 
-// quietAfter is the time without a reply after which the cache is not used: the next call is sent to the server, and
-// notices if the value is lost.
-const quietAfter = time.Second
-
 // knows reports whether the cache has a key and may be used.
 func (v *incarnation) knows(positions []uint64) bool {
-	return v.cache.contains(positions) && !v.lost.Load() && elapsed()-time.Duration(v.heard.Load()) < quietAfter &&
+	return v.cache.has(positions) && !v.lost.Load() && v.cache.mayAnswer() &&
 		(v.expires.IsZero() || time.Now().Before(v.expires))
 }
 
@@ -86,45 +80,6 @@ func raise(number *atomic.Uint64, value uint64) {
 		before := number.Load()
 		if before >= value || number.CompareAndSwap(before, value) {
 			return
-		}
-	}
-}
-
-// A cache is a local copy of bits that are known to be set in a shard. It has no other bits, so it causes no false
-// positives. It is allocated by the first confirmed add.
-type cache struct {
-	words uint64 // 0 if there is no cache
-	bits  atomic.Pointer[[]atomic.Uint64]
-}
-
-// contains reports whether all bits at these positions are known to be set.
-func (c *cache) contains(positions []uint64) bool {
-	bits := c.bits.Load()
-	if bits == nil {
-		return false
-	}
-	for _, pos := range positions {
-		if (*bits)[pos/64].Load()>>(pos%64)&1 == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// learn sets the bits at these positions.
-func (c *cache) learn(positions []uint64) {
-	if c.words == 0 {
-		return
-	}
-	bits := c.bits.Load()
-	if bits == nil {
-		room := make([]atomic.Uint64, c.words)
-		c.bits.CompareAndSwap(nil, &room)
-		bits = c.bits.Load()
-	}
-	for _, pos := range positions {
-		if word, bit := &(*bits)[pos/64], uint64(1)<<(pos%64); word.Load()&bit == 0 {
-			word.Or(bit)
 		}
 	}
 }

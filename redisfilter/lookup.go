@@ -23,10 +23,11 @@ type reading struct {
 	batch   *batch
 	call    *send.Call
 	cmd     *redis.IntSliceCmd
-	known   uint64   // known state when the command was made
-	to      int      // end of the keys
-	masks   []uint64 // of the words of the keys
-	offsets []uint64 // of all words that are read, in bits
+	known   uint64        // known state when the command was made
+	to      int           // end of the keys
+	sent    time.Duration // local time when it was sent
+	masks   []uint64      // of the words of the keys
+	offsets []uint64      // of all words that are read, in bits
 }
 
 // headWords is the largest number of words that a lookup reads before the words of the keys: the last epoch, the state,
@@ -37,9 +38,6 @@ const headWords = 4
 func (f *handle) read(ctx context.Context, batches []*batch) {
 	readings, calls := make([]*reading, 0, len(batches)), make([]*send.Call, 0, len(batches))
 	for _, b := range batches {
-		if b.begin != nil && b.begin() == 0 {
-			continue
-		}
 		if b.layers, b.err = f.plan.mode.reading(b.state); b.err == nil {
 			r := f.newReading(ctx, b)
 			readings, calls = append(readings, r), append(calls, r.call)
@@ -85,7 +83,8 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 			}
 		}
 	}
-	r.cmd = redis.NewIntSliceCmd(ctx, args...)
+	b.askCache()
+	r.cmd, r.sent = redis.NewIntSliceCmd(ctx, args...), elapsed()
 	r.call = &send.Call{Key: b.shard.name, Cmd: r.cmd}
 	f.sender.Counts.Keys.Add(uint64(r.to - b.done))
 	return r
@@ -106,7 +105,6 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 	if f.readHead(ctx, r, values[:len(values)-len(r.masks)]); b.err != nil || b.again {
 		return
 	}
-	b.value.hear(0, 0)
 	values = values[len(values)-len(r.masks):]
 	at := 0
 	for i := b.done; i < r.to; i++ {
@@ -120,8 +118,9 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 			found = found || all
 		}
 		b.answers[b.indices[i]] = found
+		f.compare(b, i-b.done, found, r.sent)
 	}
-	b.settle(f, r.to, answered)
+	b.settle(r.to, answered)
 }
 
 // readHead compares the words before the keys with the known state, and sets which layers count. It sets b.again if the

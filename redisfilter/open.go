@@ -70,7 +70,7 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 		return nil, &send.Error{Err: err}
 	}
 	h := &handle{plan: plan, sender: sender}
-	f := &Filter{joined: h, adds: make([]group, plan.shards), lookups: make([]group, plan.shards)}
+	f := &Filter{joined: h, adds: make([]queue, plan.shards), lookups: make([]queue, plan.shards)}
 	for i := range plan.shards {
 		s := &shard{name: shardName(name, i, plan.shards), renewing: make(chan struct{}, 1)}
 		h.shards = append(h.shards, s)

@@ -115,7 +115,7 @@ func WithCache(maxBytes uint64) Option {
 	return func(o *options) { o.cache = maxBytes }
 }
 
-// WithWait lets Add, AddMany and AddAll wait until this many replicas have confirmed an add. After the timeout, they
+// WithWait lets Add and AddMany wait until this many replicas have confirmed an add. After the timeout, they
 // return an error. A confirmed key survives a failover if all replicas that may be promoted have confirmed it.
 // While fewer replicas are connected, each add takes the whole timeout, which must be shorter than the client's
 // ReadTimeout.

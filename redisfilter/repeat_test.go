@@ -16,8 +16,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestAddAll: through cut replies, a restart with a log and a restart without one, each key is new, known or listed.
-func TestAddAll(t *testing.T) {
+// TestAddMany: through cut replies, a restart with a log and a restart without one, each key is new, known or listed.
+func TestAddMany(t *testing.T) {
 	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
 		p := redistest.StartProxy(t, s.Addr)
 		f := k.open(t, client(t, p.Addr, nil), noCache)
@@ -28,7 +28,7 @@ func TestAddAll(t *testing.T) {
 		unknown, wins := map[int]bool{}, 0
 		for first := 0; first < 300; first += 10 {
 			added := make([]bool, 10)
-			n, err := f.AddAll(bg, keysOf(first, first+10), added)
+			n, err := f.AddMany(bg, keysOf(first, first+10), added)
 			if err != nil {
 				var failed *redisfilter.AddError
 				require.ErrorAs(t, err, &failed)
@@ -51,10 +51,10 @@ func TestAddAll(t *testing.T) {
 
 		// A loss is told, and does not stop.
 		require.NoError(t, s.Client.FlushAll(bg).Err())
-		n, err := f.AddAll(bg, keysOf(0, 20), nil)
+		n, err := f.AddMany(bg, keysOf(0, 20), nil)
 		require.ErrorIs(t, err, redisfilter.ErrLost)
 		require.Equal(t, 20, n)
-		n, err = f.AddAll(bg, keysOf(0, 30), nil)
+		n, err = f.AddMany(bg, keysOf(0, 30), nil)
 		require.NoError(t, err)
 		require.Equal(t, 10, n)
 	})
@@ -121,7 +121,7 @@ func TestEveryWay(t *testing.T) {
 					}))
 					where := fmt.Sprintf("limit %d, room %d, ways %d, rival %d", limit, room, ways, rival)
 					added := make([]bool, 3)
-					_, err := f.AddAll(bg, [][]byte{a, b, old}, added)
+					_, err := f.AddMany(bg, [][]byte{a, b, old}, added)
 					failed := &redisfilter.AddError{}
 					if err != nil {
 						require.ErrorAs(t, err, &failed, where)

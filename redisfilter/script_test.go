@@ -108,32 +108,6 @@ func oddReplies(odd *bool, reply any) redistest.Hook {
 	}
 }
 
-// TestCacheAsks: after a quiet second, a key of the cache goes to the server, which notices that the filter was made
-// anew.
-func TestCacheAsks(t *testing.T) {
-	ctx, s := context.Background(), redistest.Start(t)
-	now := time.Hour
-	before := elapsed
-	elapsed = func() time.Duration { return now }
-	defer func() { elapsed = before }()
-	f, err := Open(ctx, s.Client, "f", 1000, 0.01)
-	require.NoError(t, err)
-	_, err = f.Add(ctx, []byte("key"))
-	require.NoError(t, err)
-	require.NoError(t, s.Client.Del(ctx, "f").Err())
-	_, err = Open(ctx, s.Client, "f", 1000, 0.01)
-	require.NoError(t, err)
-	for range 10 {
-		now += quietAfter / 11
-		added, err := f.Add(ctx, []byte("key"))
-		require.NoError(t, err)
-		require.False(t, added)
-	}
-	now += quietAfter / 5
-	_, err = f.Add(ctx, []byte("key"))
-	require.ErrorIs(t, err, ErrLost)
-}
-
 // TestCauses: equal errors of many shards are one line.
 func TestCauses(t *testing.T) {
 	ctx, s := context.Background(), redistest.Start(t)
@@ -154,7 +128,7 @@ func TestCauses(t *testing.T) {
 		many.note("f", fmt.Errorf("cause %d", i))
 	}
 	many.note("f", send.Errorf(ErrLost, isGone))
-	err = addError([]fate{notAdded}, many.err())
+	err = f.handle().addError([]fate{notAdded}, many.err())
 	require.ErrorIs(t, err, ErrLost)
 	require.ErrorContains(t, err, "and 3 other errors")
 	require.Equal(t, 1, strings.Count(err.Error(), "redisfilter: "))

@@ -23,8 +23,8 @@ func (t *tail) add(p []byte) {
 	copy(t.bytes[TrailerBytes-min(len(p), TrailerBytes):], p[max(0, len(p)-TrailerBytes):])
 }
 
-// A FrameWriter writes a frame and counts the bytes. After an error it does nothing more. It keeps the bytes before a filter
-// until the filter is written: if the filter is not portable, nothing has been written.
+// A FrameWriter writes a frame and counts the bytes. After an error it does nothing more. It keeps the bytes before a
+// filter until the filter is written: if the filter is not portable, nothing has been written.
 type FrameWriter struct {
 	w       io.Writer
 	n       int64

@@ -93,7 +93,8 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return writeBitSet(w, binary.BigEndian.AppendUint64(head, uint64(f.Params().K)), f)
 }
 
-// portable is foreign.Portable in a tenth of the time. It checks only the strategy, which takes neither a hash nor a seed.
+// portable is foreign.Portable in a tenth of the time. It checks only the strategy, which takes neither a hash nor a
+// seed.
 func portable(f *bloom.BloomFilter) error {
 	if f != nil && f.Scheme() != (bloom.Scheme{}) && f.Scheme().Strategy() == Strategy {
 		return nil

@@ -45,7 +45,7 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 	for i, link := range links {
 		keys[i] = []byte(link)
 	}
-	_, err = c.seen.AddAll(ctx, keys, added)
+	_, err = c.seen.AddMany(ctx, keys, added)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, yes := range added {

@@ -1,6 +1,6 @@
 // Crawlers runs several crawlers that share one filter in a Redis Cluster and divide the work:
 //
-//	count, err := seen.AddAll(ctx, links, added)
+//	count, err := seen.AddMany(ctx, links, added)
 //
 // sets added for the links that no crawler has added before, for one crawler only. crawler.go has the part for each
 // machine, with the handling of errors.

@@ -3,6 +3,8 @@ package send
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,6 +112,14 @@ var raised = regexp.MustCompile(`script: [0-9a-f]{40}|call to f_[0-9a-f]{40}`)
 
 // Raised reports whether err is an error within a script, which cannot come from a proxy.
 func Raised(err error) bool { return raised.MatchString(Reply(err)) }
+
+// Broken reports whether err is the end of a connection, and not of a time limit.
+func Broken(err error) bool {
+	if network := net.Error(nil); errors.As(err, &network) {
+		return !network.Timeout()
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
 
 // momentary reports whether err is a refusal that usually lasts only a moment.
 func momentary(err error) bool {

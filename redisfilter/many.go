@@ -3,9 +3,93 @@ package redisfilter
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
+
+// AddMany adds keys in order, as [Filter.Add] does, in one round trip for each 500 keys that are not in the cache. It
+// returns how many have the answer true. If added is not nil, AddMany sets added[i] to the answer for keys[i]. Of equal
+// keys in one batch, only the first can be new. It panics if added is neither nil nor as long as keys.
+//
+// AddMany adds again what the server has not added, because it was down, loading or out of memory, during a failover,
+// or while a cluster slot moved. It returns when each key has an answer or is refused for good, or when ctx ends: give
+// ctx a deadline. An error is an [AddError]; the answers may be acted on before it is looked at.
+//
+// A key without a reply is added again, so that it is in the filter. Its answer stays true, and it is in
+// AddError.Unsure, unless the second answer says that it was new. The error wraps [ErrLost] if keys were lost before or
+// during the call, even if all keys have answers.
+func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (count int, err error) {
+	h := f.handle()
+	added = send.Answers(len(keys), added)
+	fates, doubt := make([]fate, len(keys)), make([]bool, len(keys))
+	var told, doubts, before causes // for the caller, of keys without a reply, and of the last attempt
+	todo := make([]int, len(keys))
+	for i := range todo {
+		todo[i] = i
+	}
+	for pause := time.Millisecond; len(todo) > 0; pause = min(2*pause, time.Second) {
+		rest, answers := make([][]byte, len(todo)), make([]bool, len(todo))
+		for j, i := range todo {
+			rest[j] = keys[i]
+		}
+		_, got, causes := h.rounds(ctx, true, rest, answers)
+		var again []int
+		for j, i := range todo {
+			switch fates[i] = got[j]; got[j] {
+			case unsure:
+				doubt[i] = true
+				fallthrough
+			case notAdded:
+				again = append(again, i)
+			case answered:
+				doubt[i] = doubt[i] && !answers[j] // true is right: the key was absent
+			}
+			added[i] = answers[j] || doubt[i]
+		}
+		if err := causes.err(); errors.Is(err, ErrLost) || errors.Is(err, send.ErrReplicas) || slices.Contains(got, refused) {
+			told.add(causes)
+		}
+		if slices.Contains(got, unsure) {
+			doubts.add(causes)
+		}
+		if todo = again; len(todo) == 0 {
+			break
+		}
+		select {
+		case <-time.After(pause):
+			before = causes
+			continue
+		case <-ctx.Done():
+			told.add(before) // causes may say only that ctx has ended
+			told.add(causes)
+		}
+		break
+	}
+	if slices.Contains(doubt, true) {
+		told.add(doubts)
+	}
+	for i, yes := range added {
+		if doubt[i] {
+			fates[i] = unsure
+		}
+		if yes {
+			count++
+		}
+	}
+	return count, h.addError(fates, told.err())
+}
+
+// ContainsMany looks up keys as [Filter.Contains] does, in one round trip for each 500 keys. It returns how many were
+// probably added. If found is not nil, ContainsMany sets found[i] to the answer for keys[i]. It panics if found is
+// neither nil nor as long as keys.
+//
+// After an error, true results are valid; false results are not.
+func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {
+	count, _, causes := f.handle().rounds(ctx, false, keys, found)
+	return count, causes.err()
+}
 
 // rounds adds or looks up keys in rounds of 500 keys, or of up to 4000 if there are several shards. It sends nothing
 // more to a shard that has failed, but continues with the others, and with the present value of a lost shard. rounds
@@ -34,7 +118,7 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 				failed[b.index] = b.err
 			}
 			if b.err != nil && send.Final(b.err) {
-				b.settle(f, len(b.indices), refused)
+				b.settle(len(b.indices), refused)
 			}
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// TestGroupOfNobody: calls that wait behind others leave with their context. When the last one has left, nothing of the
-// group is sent: it learns that its key was not added, and the server never sees the keys.
-func TestGroupOfNobody(t *testing.T) {
+// TestQueueOfNobody: calls that wait behind others leave with their context. When the last one has left, nothing of the
+// queue is sent: it learns that its key was not added, and the server never sees the keys.
+func TestQueueOfNobody(t *testing.T) {
 	ctx, s := context.Background(), redistest.Start(t)
 	p := redistest.StartProxy(t, s.Addr)
 	client := redistest.Connect(t, &redis.Options{Addr: p.Addr, ReadTimeout: -1})
@@ -26,22 +26,20 @@ func TestGroupOfNobody(t *testing.T) {
 	_, err = f.Add(ctx, redistest.KeyOf(0)) // takes the slot
 	require.NoError(t, err)
 	for _, c := range []struct {
-		group *group
+		queue *queue
 		call  func(context.Context, []byte) (bool, error)
 	}{{&f.adds[0], f.Add}, {&f.lookups[0], f.Contains}} {
 		await := func(want string) {
 			redistest.Eventually(t, want, func() error {
-				c.group.mu.Lock()
-				defer c.group.mu.Unlock()
+				c.queue.mu.Lock()
+				defer c.queue.mu.Unlock()
 				waiting := 0
-				if c.group.pending != nil {
-					for _, ctx := range c.group.pending.calls {
-						if ctx.Err() == nil {
-							waiting++
-						}
+				for _, w := range c.queue.waiting {
+					if w.ctx.Err() == nil {
+						waiting++
 					}
 				}
-				if is := fmt.Sprintf("%d under way, %d waiting", c.group.underWay, waiting); is != want {
+				if is := fmt.Sprintf("%d under way, %d waiting", c.queue.underWay, waiting); is != want {
 					return errors.New(is)
 				}
 				return nil
@@ -77,8 +75,8 @@ func TestGroupOfNobody(t *testing.T) {
 		p.Silent.Unlock()
 		held.Wait()
 		await("0 under way, 0 waiting")
-		require.Equal(t, before+sideBySide, f.handle().sender.Counts.RoundTrips.Load(), "the group was sent")
-		require.Equal(t, c.group.add, notAdded.Load() == 3)
+		require.Equal(t, before+sideBySide, f.handle().sender.Counts.RoundTrips.Load(), "the queue was sent")
+		require.Equal(t, c.queue.add, notAdded.Load() == 3)
 	}
 	n, err := f.ContainsMany(ctx, redistest.KeysOf(100, 103), nil)
 	require.NoError(t, err)
