@@ -101,6 +101,32 @@ func TestCommandsOfAUser(t *testing.T) {
 	}
 }
 
+// TestHalfOfAScript: a user without a permission that a script needs only at its end leaves nothing: no value that never
+// expires, no temporary keys.
+func TestHalfOfAScript(t *testing.T) {
+	s := redistest.Start(t)
+	c := redistest.Connect(t, &redis.Options{Addr: s.Addr, Username: "limited", Password: "secret"})
+	for _, without := range []string{"-pexpireat", "-bitop", "-unlink", "-pexpireat -unlink"} {
+		require.NoError(t, s.Client.FlushAll(bg).Err())
+		rules := []any{"ACL", "SETUSER", "limited", "reset", "on", ">secret", "~*", "+@all"}
+		for rule := range strings.FieldsSeq(without) {
+			rules = append(rules, rule)
+		}
+		require.NoError(t, s.Client.Do(bg, rules...).Err())
+		if strings.Contains(without, "pexpireat") {
+			_, err := redisfilter.Open(bg, c, "f", 1000, 0.01, redisfilter.WithTTL(time.Hour))
+			require.ErrorIs(t, err, redisfilter.ErrRefused, without)
+			require.Empty(t, s.Client.Keys(bg, "*").Val(), without)
+			continue
+		}
+		f := open(t, c, 1000, 0.01)
+		local, err := redisfilter.NewLocal(1000, 0.01)
+		require.NoError(t, err)
+		require.ErrorIs(t, f.Merge(bg, local), redisfilter.ErrRefused, without)
+		require.Equal(t, []string{"f"}, s.Client.Keys(bg, "*").Val(), without)
+	}
+}
+
 // halfMoved begins to move the slot of a key from its node to another, where its keys are made from then on.
 func halfMoved(t *testing.T, cluster *redistest.Cluster, key string) {
 	from, err := cluster.Master(key)

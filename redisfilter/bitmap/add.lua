@@ -4,6 +4,7 @@
 -- KEYS[1]: the bitmap. ARGV[1]: the TTL in milliseconds. ARGV[2]: 1 to renew a TTL, 0 to give one only if there is none.
 -- ARGV[3], ARGV[4], ...: the positions.
 local K, call, before, failed = KEYS[1], redis.call, {}, ''
+local expires = ARGV[2] == '1' or call('PTTL', K) < 0 -- first: a user without the permission sets no bit
 for first = 3, #ARGV, 1000 do -- Lua takes at most 8,000 arguments
   local args = {}
   for i = first, math.min(first + 999, #ARGV) do
@@ -12,7 +13,7 @@ for first = 3, #ARGV, 1000 do -- Lua takes at most 8,000 arguments
   end
   for _, bit in ipairs(call('BITFIELD', K, unpack(args))) do before[#before + 1] = bit end
 end
-if ARGV[2] == '1' or call('PTTL', K) < 0 then
+if expires then
   local reply = redis.pcall('PEXPIRE', K, ARGV[1])
   if type(reply) == 'table' then failed = reply.err end
 end

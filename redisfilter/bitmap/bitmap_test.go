@@ -224,6 +224,21 @@ func TestTTL(t *testing.T) {
 	}
 }
 
+// TestHalfOfAScript: an add that the server refuses leaves no bits, so that the key is new to the next add.
+func TestHalfOfAScript(t *testing.T) {
+	s := startServer(t)
+	f, err := Open(s.Client, "b", javaArticle(t), time.Hour, false)
+	require.NoError(t, err)
+	require.NoError(t, s.Client.Do(bg, "ACL", "SETUSER", "default", "-pttl").Err())
+	added, err := f.Add(bg, keyOf(0))
+	require.ErrorIs(t, err, redisfilter.ErrRefused)
+	require.False(t, added)
+	require.NoError(t, s.Client.Do(bg, "ACL", "SETUSER", "default", "+pttl").Err())
+	added, err = f.Add(bg, keyOf(0))
+	require.NoError(t, err)
+	require.True(t, added)
+}
+
 // TestBirth: whatever the client sends last before its process ends, a bitmap with bits has a TTL, and adders that meet
 // at its birth leave one expiry.
 func TestBirth(t *testing.T) {

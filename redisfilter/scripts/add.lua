@@ -21,6 +21,8 @@ if call('GETRANGE', K, ARGV[2], ARGV[2] + 7) ~= epoch then return redis.error_re
 local kind, want, us, changed, last, count, left, expiry, shift, added = ARGV[7], tonumber(ARGV[8]), 0, false
 if kind == 'm' then
   local U, V = KEYS[2], KEYS[3]
+  call('UNLINK', U, V) -- both are missing, so this and BITOP change nothing, but fail for a user without the permission
+  call('BITOP', 'OR', U, U, V)
   call('SETRANGE', U, 0, ARGV[4])
   call('SETRANGE', V, 0, call('GETRANGE', K, want, want + #ARGV[4] - 1))
   call('BITOP', 'OR', U, U, V)

@@ -24,18 +24,17 @@ elseif call('EXISTS', K) == 0 then
 end
 if ARGV[1] ~= '1' or state == 'f' or state == 'w' then return state .. pk('<d', us) .. head end
 if state == 'r' then call('UNLINK', K) end
-call('SETRANGE', K, ARGV[3], sub(ARGV[2], 17, 24))
 local expires, count = tonumber(ARGV[5]), sub(ARGV[2], 81, 88)
 if expires <= ms then
   expires = 0
   if ARGV[4] ~= '0' then expires = ms + ARGV[4] end
 end
+-- K is missing, so this changes nothing, but fails for a user without the permission: before a value that never expires.
+local function expire() if expires > 0 then call('PEXPIREAT', K, string.format('%.0f', expires)) end end
+expire()
 if ARGV[6] ~= '0' then count = pk('<d', math.floor(ms / ARGV[6])) end
 head = sub(ARGV[2], 1, 80) .. count .. sub(ARGV[2], 89, 96) .. pk('<d', expires) .. sub(ARGV[2], 105)
+call('SETRANGE', K, ARGV[3], sub(ARGV[2], 17, 24))
 call('SETRANGE', K, 0, head)
-local failed = expires > 0 and redis.pcall('PEXPIREAT', K, string.format('%.0f', expires))
-if type(failed) == 'table' then
-  call('UNLINK', K)
-  return failed
-end
+expire()
 return 'w' .. pk('<d', us) .. head
