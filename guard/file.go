@@ -102,6 +102,10 @@ func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 	if err := in.Numbers("the header", &keys, &listed, &length); err != nil {
 		return s, err
 	}
+	const most = 1 << 53 // the bits of a filter
+	if keys > most || listed > most {
+		return s, failure.Errorf(bloom.ErrCorrupt, "%d keys, %d listed, want at most 2^53", keys, listed)
+	}
 	if length < 1 || length > maxLength {
 		return s, failure.Errorf(bloom.ErrCorrupt, "a position of %d bytes, want 1 to %d", length, maxLength)
 	}

@@ -57,6 +57,8 @@ func formatOf(t testing.TB) conformance.Format {
 func TestFormat(t *testing.T) {
 	formatOf(t).TestGolden(t, "testdata/v1.golden")
 	for want, numbers := range map[string][]uint64{
+		"9223372036854775808 keys":  {1 << 63, 1, 1, 0},
+		"9007199254740993 listed":   {1, 1<<53 + 1, 1, 0},
 		"a position of 0 bytes":     {1, 1, 0},
 		"a position of 65536 bytes": {1, 1, 1 << 16},
 		"byte 0x1 after":            {1, 1, 7, 1 << 56},

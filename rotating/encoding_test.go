@@ -125,6 +125,10 @@ func TestForgedNumbers(t *testing.T) {
 	const n, p, window, generations = 12, 0.1, uint64(time.Minute), 3 // a share of 0.025 for each generation
 	made := func(n uint64, p float64, opts ...bloom.Option) any { return bloom.MustNew(n, p, opts...) }
 	first, second := made(4, layered.Rate(0.025, 0)), made(7, layered.Rate(0.025, 1))
+	few, err := bloom.NewWithParams(bloom.Params{N: 1 << 63, P: layered.Rate(0.025, 0), M: 64, K: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	const tinyP = 1e-18 // the first layer can have its rate, later ones cannot
 	tiny := made(4, layered.Rate(tinyP/4, 0))
 	numbers := func(generation, used, left uint64) []uint64 { return []uint64{generation, used, left} }
@@ -172,6 +176,7 @@ func TestForgedNumbers(t *testing.T) {
 		{layers(second, numbers(2, 0, 4)), "it is for n = 7 and p = 0.00416"},
 		{layers(first, numbers(2, 0, 4), made(4, 0.0125, bloom.WithSeed(9)), numbers(3, 0, 4)), "in layer 1"},
 		{layers(made(4, 0.0125, bloom.WithStrategy(bloom.SeededHashing)), numbers(2, 0, 4)), "needs the key itself"},
+		{layers(few, numbers(2, 1<<63, 0), few, numbers(3, 1<<63, 0)), "it is for n = 9223372036854775808 keys in m = 64 bits, want at most a key per bit, in layer 0"},
 		{layers(many...), "more than 128 layers in generation 2, in layer 128 of 129"},
 	} {
 		_, err := new(clock).read(bytes.NewReader(c.data))

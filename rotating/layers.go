@@ -79,7 +79,7 @@ func (p plan) next(earlier []part, has part) uint64 {
 
 // withMargin adds three standard deviations of a Poisson distribution with mean keys.
 func withMargin(keys uint64) uint64 {
-	keys = min(keys, 1<<60) // a larger number is refused in any case
+	keys = min(keys, 1<<52) // a larger number takes more than the 2^53 bits of a filter
 	return keys + 3*uint64(math.Sqrt(float64(keys)))
 }
 

@@ -82,6 +82,15 @@ func TestOptions(t *testing.T) {
 	}, conformance.Reader(Read))
 }
 
+// few returns a filter that claims to be for n keys, in 64 bits.
+func few(t *testing.T, n uint64, p float64) *bloom.BloomFilter {
+	f, err := bloom.NewWithParams(bloom.Params{N: n, P: p, M: 64, K: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // TestForgedNumbers: a forged file can have the right checksums.
 func TestForgedNumbers(t *testing.T) {
 	const n, p = 10, 0.1
@@ -109,6 +118,7 @@ func TestForgedNumbers(t *testing.T) {
 		{forge(p, 1<<63, n, first), "it ends within"},
 		{forge(p, 1, n+1, first), "0 keys and 11 more, want at most 10"},
 		{forge(p, 1, n, bloom.MustNew(n+1, p/2)), "it is for n = 11 and p = 0.05, want 10 and 0.05"},
+		{conformance.Forge(t, magic, []uint64{1 << 62, math.Float64bits(p), 1}, few(t, 1<<62, p/2), []uint64{1 << 62, 0}), "want at most a key per bit, in layer 0"},
 		{forge(p, 1, n, bloom.MustNew(n, p)), "it is for n = 10 and p = 0.1, want 10 and 0.05"},
 		{forge(p, 2, n, first, bloom.MustNew(2*n, p/6, bloom.WithSeed(9))), "in layer 1"},
 		{forge(p, 2, n, first, bloom.MustNew(2*n, p/6, bloom.WithStrategy(bloom.Blocked))), "in layer 1"},

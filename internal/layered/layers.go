@@ -77,6 +77,8 @@ func (l Layers) Read(in *format.FrameReader, opts []bloom.Option, plan func() (u
 	case err != nil:
 	case n != 0 && got.N != n || got.P != p:
 		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, cmp.Or(n, got.N), p)
+	case got.N > got.M: // no rate of a layer needs less; the sum over all layers does not overflow
+		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d keys in m = %d bits, want at most a key per bit", got.N, got.M)
 	case left > got.N || keys > got.N-left:
 		err = failure.Errorf(bloom.ErrCorrupt, "%d keys and %d more, want at most %d", keys, left, got.N)
 	case len(l) > 0 && (f.Scheme().Strategy() != l[0].Scheme().Strategy() || !SameHash(f, l[0].BloomFilter)):

@@ -167,7 +167,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	}
 	var layers layered.Layers
 	for i, shape := range f.header.layers {
-		if shape.K > foreign.MaxK {
+		if uint(shape.K) > foreign.MaxK { // on 32 bits, K may be negative
 			return nil, failure.Errorf(bloom.ErrIncompatible, "layer %d of %d needs k = %d, want at most %d",
 				i+1, len(f.header.layers), shape.K, foreign.MaxK)
 		}

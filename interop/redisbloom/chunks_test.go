@@ -15,8 +15,9 @@ import (
 )
 
 var fileFormat = conformance.Foreign[*Filter]{
-	New:  func(n uint64, p float64, opts ...bloom.Option) (*Filter, error) { return New(Plan{n, p, 2}, opts...) },
-	Read: Read,
+	New:   func(n uint64, p float64, opts ...bloom.Option) (*Filter, error) { return New(Plan{n, p, 2}, opts...) },
+	Read:  Read,
+	Exact: true,
 	Write: func(w io.Writer, f *Filter) error {
 		_, err := f.WriteTo(w)
 		return err

@@ -101,20 +101,23 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 	case h.scaling() && h.expansion == 0:
 		return h, corrupt("expansion 0 of a filter that grows")
 	}
-	size := uint64(0)
+	size, keys, capacity := uint64(0), uint64(0), uint64(0)
 	for i := range int(count) {
 		s, err := readShape(b[headerBytes+i*layerBytes:])
 		if err != nil {
 			return h, fmt.Errorf("%w, in layer %d", err, i)
 		}
-		items -= s.items
+		if keys += s.items; s.N > math.MaxUint64-capacity {
+			return h, corrupt("%d layers for 2^64 keys or more", i+1)
+		}
+		capacity += s.N                                        // at least keys
 		if size += s.M / 8; size > min(limit, math.MaxInt64) { // m/8 is below 2^61
 			return h, failure.Errorf(bloom.ErrTooLarge, "%d layers are %d bytes, want at most %d", i+1, size, min(limit, math.MaxInt64))
 		}
 		h.layers = append(h.layers, s)
 	}
-	if items != 0 {
-		return h, corrupt("%d keys in all, and the layers have %d", le.Uint64(b), le.Uint64(b)-items)
+	if items != keys {
+		return h, corrupt("%d keys in all, and the layers have %d", items, keys)
 	}
 	return h, nil
 }

@@ -243,27 +243,35 @@ func TestForgedHeaders(t *testing.T) {
 	require.Equal(t, "five-layers", five.Name)
 	at := func(layer, field int) int { return headerBytes + layer*layerBytes + field }
 	for name, forge := range map[string]func(h []byte) []byte{
-		"empty":                      func(h []byte) []byte { return nil },
-		"cut":                        func(h []byte) []byte { return h[:len(h)-1] },
-		"longer":                     func(h []byte) []byte { return append(h, 0) },
-		"items":                      func(h []byte) []byte { h[0]++; return h },
-		"no layers":                  func(h []byte) []byte { le.PutUint32(h[8:], 0); return h },
-		"4 billion layers":           func(h []byte) []byte { le.PutUint32(h[8:], math.MaxUint32); return h },
-		"options":                    func(h []byte) []byte { le.PutUint32(h[12:], 16); return h },
-		"32-bit hashes":              func(h []byte) []byte { le.PutUint32(h[12:], 1); return h },
-		"many layers do not grow":    func(h []byte) []byte { le.PutUint32(h[12:], 13); return h },
-		"expansion":                  func(h []byte) []byte { le.PutUint32(h[16:], 0); return h },
-		"bytes":                      func(h []byte) []byte { le.PutUint64(h[at(1, 0):], 1<<40); return h },
-		"bits":                       func(h []byte) []byte { le.PutUint64(h[at(1, 8):], 1<<43); return h },
-		"no bits":                    func(h []byte) []byte { le.PutUint64(h[at(1, 0):], 0); le.PutUint64(h[at(1, 8):], 0); return h },
-		"2^63 bits":                  func(h []byte) []byte { le.PutUint64(h[at(1, 0):], 1<<60); le.PutUint64(h[at(1, 8):], 1<<63); return h },
-		"items of a layer":           func(h []byte) []byte { le.PutUint64(h[at(2, 16):], 1<<40); return h },
-		"rate":                       func(h []byte) []byte { le.PutUint64(h[at(0, 24):], math.Float64bits(1)); return h },
-		"rate NaN":                   func(h []byte) []byte { le.PutUint64(h[at(0, 24):], math.Float64bits(math.NaN())); return h },
-		"bits per key":               func(h []byte) []byte { le.PutUint64(h[at(0, 32):], math.Float64bits(99)); return h },
-		"bits per key NaN":           func(h []byte) []byte { le.PutUint64(h[at(0, 32):], math.Float64bits(math.NaN())); return h },
-		"k":                          func(h []byte) []byte { le.PutUint32(h[at(0, 40):], 1); return h },
-		"capacity":                   func(h []byte) []byte { le.PutUint64(h[at(0, 44):], 0); return h },
+		"empty":                   func(h []byte) []byte { return nil },
+		"cut":                     func(h []byte) []byte { return h[:len(h)-1] },
+		"longer":                  func(h []byte) []byte { return append(h, 0) },
+		"items":                   func(h []byte) []byte { h[0]++; return h },
+		"no layers":               func(h []byte) []byte { le.PutUint32(h[8:], 0); return h },
+		"4 billion layers":        func(h []byte) []byte { le.PutUint32(h[8:], math.MaxUint32); return h },
+		"options":                 func(h []byte) []byte { le.PutUint32(h[12:], 16); return h },
+		"32-bit hashes":           func(h []byte) []byte { le.PutUint32(h[12:], 1); return h },
+		"many layers do not grow": func(h []byte) []byte { le.PutUint32(h[12:], 13); return h },
+		"expansion":               func(h []byte) []byte { le.PutUint32(h[16:], 0); return h },
+		"bytes":                   func(h []byte) []byte { le.PutUint64(h[at(1, 0):], 1<<40); return h },
+		"bits":                    func(h []byte) []byte { le.PutUint64(h[at(1, 8):], 1<<43); return h },
+		"no bits":                 func(h []byte) []byte { le.PutUint64(h[at(1, 0):], 0); le.PutUint64(h[at(1, 8):], 0); return h },
+		"2^63 bits":               func(h []byte) []byte { le.PutUint64(h[at(1, 0):], 1<<60); le.PutUint64(h[at(1, 8):], 1<<63); return h },
+		"items of a layer":        func(h []byte) []byte { le.PutUint64(h[at(2, 16):], 1<<40); return h },
+		"rate":                    func(h []byte) []byte { le.PutUint64(h[at(0, 24):], math.Float64bits(1)); return h },
+		"rate NaN":                func(h []byte) []byte { le.PutUint64(h[at(0, 24):], math.Float64bits(math.NaN())); return h },
+		"bits per key":            func(h []byte) []byte { le.PutUint64(h[at(0, 32):], math.Float64bits(99)); return h },
+		"bits per key NaN":        func(h []byte) []byte { le.PutUint64(h[at(0, 32):], math.Float64bits(math.NaN())); return h },
+		"k":                       func(h []byte) []byte { le.PutUint32(h[at(0, 40):], 1); return h },
+		"capacity":                func(h []byte) []byte { le.PutUint64(h[at(0, 44):], 0); return h },
+		"2^64 keys": func(h []byte) []byte { // items, capacities and their sum mod 2^64 agree
+			le.PutUint64(h, le.Uint64(h)-le.Uint64(h[at(0, 16):])-le.Uint64(h[at(1, 16):]))
+			for i := range 2 {
+				le.PutUint64(h[at(i, 16):], 1<<63)
+				le.PutUint64(h[at(i, 44):], 1<<63)
+			}
+			return h
+		},
 		"a power of two":             func(h []byte) []byte { h[at(0, 52)] = 9; return h },
 		"bits and no bytes to match": func(h []byte) []byte { le.PutUint64(h[at(1, 0):], le.Uint64(h[at(1, 0):])+8); return h },
 	} {

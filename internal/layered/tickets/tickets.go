@@ -31,7 +31,10 @@ func New(taken, left, bits uint64) *Box {
 	}
 	b := &Box{cells: make([]Cell, cells), size: taken + left}
 	for i := range b.cells {
-		b.cells[i].left.Store((left + cells - 1 - uint64(i)) / cells)
+		b.cells[i].left.Store(left / cells)
+		if uint64(i) < left%cells {
+			b.cells[i].left.Add(1)
+		}
 	}
 	return b
 }

@@ -1,6 +1,7 @@
 package tickets
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -29,6 +30,15 @@ func TestAllAreTaken(t *testing.T) {
 			if b.Take(2) == nil || b.Take(3) != nil {
 				t.Fatalf("n=%d: the ticket that was given back", n)
 			}
+		}
+	}
+}
+
+// TestManyTickets: a file may claim any number.
+func TestManyTickets(t *testing.T) {
+	for _, n := range []uint64{math.MaxUint64, math.MaxUint64 - 1, 1 << 63, 1 << 32} {
+		if taken, left := New(1, n-1, 64).Count(); taken != 1 || left != n-1 {
+			t.Errorf("%d taken and %d left, want 1 and %d", taken, left, n-1)
 		}
 	}
 }

@@ -24,6 +24,7 @@ type Foreign[F Filter] struct {
 	Write  func(io.Writer, F) error
 	Stream bool // see Format
 	Text   bool // JSON
+	Exact  bool // see Format
 }
 
 // A Filter has the methods that all filters have.
@@ -60,7 +61,7 @@ func (f Foreign[F]) Bytes(t testing.TB, filter F) []byte {
 
 // Format returns the format with filters as its values.
 func (f Foreign[F]) Format(filters ...F) Format {
-	made := Format{Stream: f.Stream, Trusting: f.Text, Read: func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) {
+	made := Format{Stream: f.Stream, Trusting: f.Text, Exact: f.Exact, Read: func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) {
 		filter, err := f.Read(r, opts...)
 		if err != nil {
 			return nil, err
