@@ -71,7 +71,11 @@ func (f *handle) epochArgs(v *incarnation) []any {
 // added reads the reply to an add. sent is the local time when it was sent.
 func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Duration) {
 	text, err := reply[string](r)
-	switch send.Code(err) {
+	code := send.Code(err)
+	if again := r.call.Repeated(); again != nil && err != nil {
+		code, err = "", fmt.Errorf("%w, which failed: %w", again, err) // the refusal says nothing about the first time
+	}
+	switch code {
 	case send.More:
 		state, ok := numberIn(err)
 		if _, impossible := f.plan.mode.reading(state); !ok || state == b.state || impossible != nil {
@@ -94,7 +98,7 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 		answers, err = decodeAdded(text, b.next()-b.done)
 	}
 	if err != nil {
-		if b.err = err; !r.call.NotExecuted() && !send.Raised(err) { // add.lua fails only before it writes
+		if b.err = err; r.call.Repeated() != nil || !r.call.NotExecuted() && !send.Raised(err) { // add.lua fails before it writes
 			b.settle(b.next(), unsure)
 		}
 		return

@@ -66,6 +66,45 @@ func isReply(err error) bool {
 	return errors.As(err, &reply)
 }
 
+// TestSentTwice: a hook sends an add twice, and the second time finds the keys, is refused, or finds another layer. A
+// caller that acts on the answers forgets no key, and the keys are unsure.
+func TestSentTwice(t *testing.T) {
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		for name, c := range map[string]struct{ before, after func() }{
+			"found":         {func() {}, func() {}},
+			"refused":       {func() { s.Client.ConfigSet(bg, "min-replicas-to-write", "1") }, func() { s.Client.ConfigSet(bg, "min-replicas-to-write", "0") }},
+			"another layer": {func() { k.open(t, s.Client).AddMany(bg, keysOf(100, 2100), nil) }, func() {}},
+			"no script":     {func() { s.Client.ScriptFlush(bg) }, func() {}},
+		} {
+			require.NoError(t, s.Client.FlushAll(bg).Err())
+			twice := false
+			f := k.open(t, client(t, s.Addr, func(cmds []redis.Cmder, send func() error) error {
+				if !twice || !isAdd(cmds[0]) {
+					return send()
+				}
+				twice = false
+				send()
+				c.before()
+				defer c.after()
+				return send()
+			}), noCache)
+			_, err := f.Add(bg, keyOf(0)) // so that the server has the script
+			require.NoError(t, err)
+			twice = true
+			n, err := f.AddMany(bg, keysOf(1, 11), nil)
+			require.Equal(t, 10, n, "%s: %v", name, err)
+			require.Len(t, redisfilter.UnsureOf(err), 10, name)
+			twice = true
+			added, err := f.Add(bg, keyOf(11))
+			require.True(t, added, "%s: %v", name, err)
+			require.Equal(t, []int{0}, redisfilter.UnsureOf(err), name)
+			found, err := f.ContainsMany(bg, keysOf(0, 12), nil)
+			require.NoError(t, err, name)
+			require.Equal(t, 12, found, name)
+		}
+	})
+}
+
 // The ways in which a sending of an add fails.
 const (
 	executed    = iota // it does not

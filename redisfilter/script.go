@@ -49,7 +49,7 @@ func (f *handle) exec(ctx context.Context, requests ...*request) {
 		for _, r := range requests {
 			text := r.script.sha
 			if verb == "EVAL" {
-				if send.Code(r.call.Err()) != "NOSCRIPT" {
+				if send.Code(r.call.Err()) != "NOSCRIPT" || r.call.Repeated() != nil {
 					continue
 				}
 				text = r.script.source

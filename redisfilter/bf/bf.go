@@ -22,6 +22,7 @@ package bf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -142,7 +143,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	}
 	for before := most; items > before && !f.most.CompareAndSwap(before, items); before = f.most.Load() {
 	}
-	return f.read(cmd.Val(), answers)
+	return cmp.Or(f.read(cmd.Val(), answers), batch.Repeated(call, answers))
 }
 
 // read reads one answer per key: 0 or 1, a boolean in RESP3, or an error for this key.

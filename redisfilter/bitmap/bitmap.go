@@ -140,6 +140,9 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	for i := range keys {
 		answers[i] = slices.Contains(bits[i*f.k:(i+1)*f.k], false) == add
 	}
+	if err := batch.Repeated(call, answers); err != nil {
+		return err
+	}
 	if failed != nil {
 		return &redisfilter.AddError{Err: fmt.Errorf("added without a TTL: %w", failed)}
 	}

@@ -286,6 +286,25 @@ func TestNeverSent(t *testing.T) {
 	}
 }
 
+// TestSentTwice: if a hook sends an add twice, its own bits hide that the keys are new.
+func TestSentTwice(t *testing.T) {
+	s := startServer(t)
+	client := redistest.Connect(t, &redis.Options{Addr: s.Addr})
+	client.AddHook(redistest.Hook(func(_ []redis.Cmder, send func() error) error {
+		send()
+		return send()
+	}))
+	for i, ttl := range []time.Duration{0, time.Hour} {
+		f, err := Open(client, "b", javaArticle(t), ttl, false)
+		require.NoError(t, err)
+		n, err := f.AddMany(bg, keysOf(10*i, 10*i+10), nil)
+		require.Equal(t, 10, n)
+		var failed *redisfilter.AddError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, batch.Indices(0, 10), failed.Unsure)
+	}
+}
+
 // TestStats of each layout, of a missing bitmap, and of a key that holds no string.
 func TestStats(t *testing.T) {
 	s := startServer(t)

@@ -26,6 +26,21 @@ func Unanswered(c *send.Call, n int, err error) error {
 	return &redisfilter.AddError{Unsure: Indices(0, n), Err: err}
 }
 
+// Repeated returns an error if the client has sent an add twice, so that keys without the answer true may be new.
+func Repeated(c *send.Call, answers []bool) error {
+	err := c.Repeated()
+	if err == nil {
+		return nil
+	}
+	failed := &redisfilter.AddError{Err: err}
+	for i, yes := range answers {
+		if !yes {
+			failed.Unsure = append(failed.Unsure, i)
+		}
+	}
+	return failed
+}
+
 // A command adds or looks up keys. If its error is not a redisfilter.AddError, no key was added.
 type command func(ctx context.Context, add bool, keys [][]byte, answers []bool) error
 

@@ -117,9 +117,9 @@ func (c *Call) Err() error {
 }
 
 // NotExecuted reports whether the server certainly does not execute a failed add: it was never written to a connection,
-// or the server refused it.
+// or the server refused it. If it was written twice, the server may have executed it and refused it then.
 func (c *Call) NotExecuted() bool {
-	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err())
+	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err()) && !c.repeated.Load()
 }
 
 // Repeated returns an error if a hook or the client has sent an add again although the server may have executed it.
