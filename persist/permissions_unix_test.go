@@ -123,6 +123,7 @@ func TestOwnerAndGroup(t *testing.T) {
 		"a container with an fsGroup":       {0o775 | fs.ModeSetgid, 0, team, people[3], true},
 		"a member, in a sticky folder":      {0o777 | fs.ModeSticky, 0, 0, people[2], true},
 		"a member, in their sticky folder":  {0o777 | fs.ModeSticky, bob, 0, people[2], true},
+		"a member, in the owner's sticky":   {0o777 | fs.ModeSticky, alice, 0, people[2], true},
 		"a stranger":                        {0o777, 0, 0, people[5], false},
 		"a stranger, in a team's folder":    {0o777 | fs.ModeSetgid, 0, team, people[5], true},
 	} {
@@ -157,7 +158,7 @@ func TestOwnerAndGroup(t *testing.T) {
 			bits, err := strconv.ParseUint(filepath.Base(path), 8, 32)
 			require.NoError(t, err)
 			mode, owned := fs.FileMode(bits), c.saver.uid == alice || c.saver.uid == 0
-			want := owned || c.group && mode>>6&^(mode>>3) == 0 && (c.dir&fs.ModeSticky == 0 || c.uid == int(c.saver.uid))
+			want := owned || c.group && mode>>6&^(mode>>3) == 0 && c.dir&fs.ModeSticky == 0
 			if c.saver.uid != 0 && c.saver.rights(alice, team, mode)&4 == 0 {
 				want = false // it might be a mapped filter
 			}
@@ -191,7 +192,7 @@ func TestOwnerAndGroup(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{
 		"root": 27, "the owner": 18, "the owner, outside the group": 18, "the owner, in a folder of staff": 18,
-		"a member": 15, "a member, in a folder of the team": 15, "a container with an fsGroup": 15, "a member, in their sticky folder": 15,
+		"a member": 15, "a member, in a folder of the team": 15, "a container with an fsGroup": 15,
 		"a stranger, in a team's folder": 12,
 	}, saved)
 }

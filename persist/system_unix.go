@@ -31,7 +31,8 @@ func foreignLink(path string) bool {
 }
 
 // takeOwner gives f the owner and the group of the old file, as far as the system permits, and returns the mode for f.
-// It returns an error if the old owner could lose access.
+// If the owner changes, it returns an error unless the group keeps the owner's permissions and the folder lets the old
+// owner replace the file.
 func takeOwner(f, old *os.File) (fs.FileMode, error) {
 	var got, want, dir unix.Stat_t
 	err := errors.Join(unix.Fstat(int(f.Fd()), &got), unix.Fstat(int(old.Fd()), &want), unix.Stat(folder(f.Name()), &dir))
@@ -54,7 +55,7 @@ func takeOwner(f, old *os.File) (fs.FileMode, error) {
 	if got.Gid != want.Gid {
 		mode = mode&0o700 | mode&(mode>>3)&0o007 // members of the old group are others now
 	}
-	sticky := dir.Mode&unix.S_ISVTX != 0 && dir.Uid != got.Uid // only the owner of a file can replace it
+	sticky := dir.Mode&unix.S_ISVTX != 0 // either the caller or the old owner could not replace the file
 	if got.Uid != want.Uid && (got.Gid != want.Gid || mode>>6&^(mode>>3) != 0 || sticky) {
 		return 0, fmt.Errorf("cannot keep the owner (user %d, group %d, mode %#o): want a group of yours, a mode such as 0660, and no sticky folder: %w",
 			want.Uid, want.Gid, want.Mode&0o777, lost)

@@ -66,8 +66,9 @@ func (w *Writer) check() {
 // anything else is appended, which may move the slice. A filter for 0 keys is valid.
 //
 // The filter takes n·bitsPerKey bits, rounded up to whole bytes or blocks, and 16 bytes. Append allocates only if dst
-// has too little room. It panics if n is negative, if the filter is too large for the memory, or, with
-// [bloom.SplitBlock], if it takes 128 GiB or more.
+// has too little room, as the built-in append does: if the machine has too little memory, the process ends. It panics
+// if n is negative, or if the filter takes more than half the largest int in bytes or, with [bloom.SplitBlock], 128 GiB
+// or more.
 func (w *Writer) Append(dst []byte, n int) ([]byte, Filter) {
 	w.check()
 	start, size := len(dst), w.bitBytes(n)
