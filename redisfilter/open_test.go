@@ -101,8 +101,8 @@ func TestCommandsOfAUser(t *testing.T) {
 	}
 }
 
-// TestHalfOfAScript: a user without a permission that a script needs only at its end leaves nothing: no value that never
-// expires, no temporary keys.
+// TestHalfOfAScript: a user without a permission that a script needs only at its end leaves nothing: no value that
+// never expires, no temporary keys.
 func TestHalfOfAScript(t *testing.T) {
 	s := redistest.Start(t)
 	c := redistest.Connect(t, &redis.Options{Addr: s.Addr, Username: "limited", Password: "secret"})
