@@ -16,9 +16,8 @@ import (
 // A BloomFilter is a set of keys that answers "definitely not in the set" or
 // "probably in the set". Make one with [New] or [Read].
 //
-// The zero BloomFilter can only be read into, by [BloomFilter.ReadFrom] and the two methods that
-// unmarshal. Its other methods return an error that wraps [ErrInvalid], or panic if they return no
-// error.
+// The zero BloomFilter can only be read into, by the two methods that unmarshal. Its other methods return an error that
+// wraps [ErrInvalid], or panic if they return no error.
 //
 // A copy by assignment, as in g := *f, shares the bits of the original: use [BloomFilter.Clone].
 //

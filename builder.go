@@ -9,7 +9,7 @@ import (
 // A Builder makes a filter up to 2.6 times as fast as [BloomFilter.Add], with the same bits. It sets them without
 // locked instructions, because no other goroutine has the filter yet, and waits for the memory of many keys at once.
 // Its methods do not report which keys were new. For a strategy that needs the key itself, it is not faster. Make a
-// Builder with [NewBuilder] or [Scheme.Builder].
+// Builder with [Scheme.Builder].
 //
 // A Builder is not safe for concurrent use. Let each goroutine have its own Builder of one Scheme, and unite their
 // filters with [BloomFilter.Union].
@@ -24,15 +24,6 @@ type Builder struct {
 // builderKeys is the number of keys that are hashed before their bits are set. If each key's bits were set before the
 // next key is hashed, its cache misses would delay that hash: building would take twice the time beyond the cache.
 const builderKeys = 256
-
-// NewBuilder returns a builder of the filter that [New] makes from the same arguments, or New's error.
-func NewBuilder(n uint64, p float64, opts ...Option) (*Builder, error) {
-	s, err := NewScheme(n, p, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return s.Builder()
-}
 
 // Builder returns a builder of a filter with this scheme, or the error of [Scheme.Filter].
 func (s Scheme) Builder() (*Builder, error) {
@@ -95,7 +86,7 @@ func (b *Builder) Filter() *BloomFilter {
 	return f
 }
 
-const noBuilder = "bloom: use of a Builder after Filter, or of the zero Builder: make one by NewBuilder"
+const noBuilder = "bloom: use of a Builder after Filter, or of the zero Builder: make one by Scheme.Builder"
 
 // unfinished returns the filter, or panics if there is none.
 func (b *Builder) unfinished() *BloomFilter {

@@ -33,7 +33,7 @@ func TestBuilder(t *testing.T) {
 						keys = append(keys, fmt.Appendf(nil, "%0*d", i%130, i))
 						want.Add(keys[i])
 					}
-					one, many, mixed := must(NewBuilder(uint64(n), p, WithStrategy(s), opt)), must(scheme.Builder()), must(scheme.Builder())
+					one, many, mixed := must(must(NewScheme(uint64(n), p, WithStrategy(s), opt)).Builder()), must(scheme.Builder()), must(scheme.Builder())
 					buffer := make([]byte, 200)
 					for i, key := range keys {
 						one.Add(buffer[:copy(buffer, key)])
@@ -66,7 +66,7 @@ func TestBuilder(t *testing.T) {
 
 // TestBuilderIsUsedUp: a Builder that has no filter says so.
 func TestBuilderIsUsedUp(t *testing.T) {
-	used := must(NewBuilder(10, 0.01))
+	used := must(must(NewScheme(10, 0.01)).Builder())
 	used.Filter()
 	for _, b := range []*Builder{used, {}} {
 		for name, call := range map[string]func(){
@@ -78,9 +78,7 @@ func TestBuilderIsUsedUp(t *testing.T) {
 	}
 	_, err := Scheme{}.Builder()
 	require.ErrorIs(t, err, ErrInvalid)
-	_, err = NewBuilder(10, 2)
-	require.ErrorIs(t, err, ErrInvalid)
-	require.Panics(t, func() { must(NewBuilder(10, 0.01, WithStrategy(SeededHashing))).AddDigest(1, 2) })
+	require.Panics(t, func() { must(must(NewScheme(10, 0.01, WithStrategy(SeededHashing))).Builder()).AddDigest(1, 2) })
 }
 
 // TestBuilderIsForOneGoroutine: the race detector sees a Builder that two goroutines share.
@@ -89,7 +87,7 @@ func TestBuilderIsForOneGoroutine(t *testing.T) {
 	case !testkit.RaceDetector:
 		t.Skip("NOT TESTED without the race detector: that it sees a Builder which two goroutines share")
 	case os.Getenv("BLOOM_SHARE_BUILDER") != "":
-		b := must(NewBuilder(1000, 0.01))
+		b := must(must(NewScheme(1000, 0.01)).Builder())
 		var wg testkit.Group
 		for g := range 2 {
 			wg.Go(func() { b.AddString(fmt.Sprint(g)) })
@@ -121,7 +119,7 @@ func TestBuilderAfterPanic(t *testing.T) {
 		return (h1 + uint64(i)*h2) % m
 	})})
 	for name, opt := range map[string]Option{"hash": WithHash(hash), "strategy": WithStrategy(strategy)} {
-		b, err := NewBuilder(100, 0.01, opt)
+		b, err := must(NewScheme(100, 0.01, opt)).Builder()
 		require.NoError(t, err)
 		want := MustNew(100, 0.01, opt)
 		want.AddString("abc")
@@ -151,7 +149,7 @@ func TestBuilderWithinHash(t *testing.T) {
 			}
 			return Digest64(maphash.Bytes(mapSeed, key))
 		})
-		b = must(NewBuilder(1000, 1e-6, WithHash(hash)))
+		b = must(must(NewScheme(1000, 1e-6, WithHash(hash))).Builder())
 		for i := range first {
 			b.AddDigest(Digest64(uint64(i)))
 		}

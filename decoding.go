@@ -38,14 +38,9 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	return f, err
 }
 
-// ReadFrom replaces the filter with the next filter in r, which it reads as [Read] does. It does not
-// read until the end of r. The receiver may be the zero BloomFilter. If it has a secret or a
-// custom strategy or hash, ReadFrom uses them like the options of Read. For other options, use
-// Read.
-//
-// After an error, the receiver is unchanged. Unlike other methods, ReadFrom must not be called
-// while other goroutines use the filter.
-func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
+// readFrom replaces the filter with the next filter in r, with the same secret and custom strategy and hash. After an
+// error, the receiver is unchanged.
+func (f *BloomFilter) readFrom(r io.Reader) (int64, error) {
 	o := options{maxBytes: math.MaxUint64}
 	if made := f.scheme; made != nil {
 		if builtinStrategy(made.strategy.Name()).strategy == nil {
@@ -67,13 +62,17 @@ func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// UnmarshalBinary is [BloomFilter.ReadFrom] for bytes that are exactly one filter. It does not
-// keep data. It implements encoding.BinaryUnmarshaler, so that encoding/gob works.
+// UnmarshalBinary replaces the filter with one from bytes that are exactly one filter, as [Read] reads it. It does not
+// keep data. The receiver may be the zero BloomFilter. If it has a secret or a custom strategy or hash, UnmarshalBinary
+// uses them like the options of Read. It implements encoding.BinaryUnmarshaler, so that encoding/gob works.
+//
+// After an error, the receiver is unchanged. Unlike other methods, UnmarshalBinary must not be called while other
+// goroutines use the filter.
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	var g BloomFilter
 	g.scheme = f.scheme
-	switch _, err := g.ReadFrom(r); {
+	switch _, err := g.readFrom(r); {
 	case err == io.EOF:
 		return format.Truncated("a filter")
 	case err != nil:

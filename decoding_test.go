@@ -126,13 +126,13 @@ func TestReaderThatFails(t *testing.T) {
 	g.AddString("old")
 	old := g.Clone()
 	for at := range data {
-		n, err := g.ReadFrom(io.MultiReader(bytes.NewReader(data[:at]), iotest.ErrReader(fails)))
+		n, err := g.readFrom(io.MultiReader(bytes.NewReader(data[:at]), iotest.ErrReader(fails)))
 		require.ErrorIs(t, err, fails)
 		require.NotErrorIs(t, err, ErrCorrupt)
 		require.Regexp(t, "^bloom: reading the (header|words|checksum): connection lost$", err.Error())
 		require.Equal(t, int64(at), n)
 
-		n, err = g.ReadFrom(bytes.NewReader(data[:at]))
+		n, err = g.readFrom(bytes.NewReader(data[:at]))
 		require.Equal(t, int64(at), n)
 		if at == 0 {
 			require.True(t, err == io.EOF)
@@ -310,7 +310,7 @@ func TestDamagedHeaderIsNotFollowed(t *testing.T) {
 	for i := range headerUnit * 8 {
 		data[i/8] ^= 1 << (i % 8)
 		var g BloomFilter
-		n, err := g.ReadFrom(bytes.NewReader(data))
+		n, err := g.readFrom(bytes.NewReader(data))
 		require.ErrorIs(t, err, ErrCorrupt, "bit %d", i)
 		require.LessOrEqual(t, n, int64(format.MaxHeader), "bit %d", i)
 		data[i/8] ^= 1 << (i % 8)

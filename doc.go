@@ -107,10 +107,10 @@
 //
 // # Concurrency
 //
-// All methods of [BloomFilter] are safe for concurrent use, except the three that read
-// another filter into it: [BloomFilter.ReadFrom], [BloomFilter.UnmarshalBinary] and
-// [BloomFilter.UnmarshalText]. [BloomFilter.Clear] and [BloomFilter.Intersect] clear
-// bits: keys added at the same time may be lost.
+// All methods of [BloomFilter] are safe for concurrent use, except the two that read another
+// filter into it: [BloomFilter.UnmarshalBinary] and [BloomFilter.UnmarshalText].
+// [BloomFilter.Clear] and [BloomFilter.Intersect] clear bits: keys added at the same time may be
+// lost.
 //
 // To find out whether a key is new, call only Add. Two goroutines that both call Contains
 // before Add can both find the key absent.

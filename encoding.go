@@ -9,10 +9,9 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// WriteTo writes the filter to w, in O(m). The size is [BloomFilter.SizeBytes] plus 72 to 584
-// bytes; [docs/formats.md] describes the format. The bytes are the same on every architecture. Every
-// later release reads them with [Read] and [BloomFilter.ReadFrom]. They contain a check value of
-// the secret, but not the secret itself.
+// WriteTo writes the filter to w, in O(m). The size is [BloomFilter.SizeBytes] plus 72 to 584 bytes; [docs/formats.md]
+// describes the format. The bytes are the same on every architecture. Every later release reads them with [Read]. They
+// contain a check value of the secret, but not the secret itself.
 //
 // WriteTo needs 64 KiB of memory for any size. It may run while keys are added: it writes every
 // key whose Add returned before WriteTo was called, and perhaps some bits of later keys.

@@ -42,7 +42,7 @@ func TestRoundTrip(t *testing.T) {
 
 		// Into a filter that has the key and the strategy.
 		g := MustNew(5, 0.5, p.opts...)
-		n, err := g.ReadFrom(bytes.NewReader(data))
+		n, err := g.readFrom(bytes.NewReader(data))
 		require.NoError(t, err)
 		require.Equal(t, int64(len(data)), n)
 		same(t, p.f, g)

@@ -113,7 +113,11 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 
 // append adds a level with these keys.
 func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
-	b, err := bloom.NewBuilder(uint64(len(keys)), p, layered.Left(opts, c.SizeBytes())...)
+	s, err := bloom.NewScheme(uint64(len(keys)), p, layered.Left(opts, c.SizeBytes())...)
+	if err != nil {
+		return err
+	}
+	b, err := s.Builder()
 	if err != nil {
 		return err
 	}
