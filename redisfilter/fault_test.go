@@ -3,8 +3,10 @@ package redisfilter_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -61,6 +63,26 @@ func TestCacheWaitsForReplicas(t *testing.T) {
 		require.ErrorIs(t, err, redisfilter.ErrReplicas)
 		require.False(t, added)
 	}
+}
+
+// TestWaitWrites: an add WithWait of a known key writes, too. Otherwise WAIT of Redis 7.4 and later, which covers only
+// the connection's own writes, would confirm it at once.
+func TestWaitWrites(t *testing.T) {
+	changes := regexp.MustCompile(`rdb_changes_since_last_save:(\d+)`)
+	each(t, 3, func(t *testing.T, s *redistest.Server, k kind) {
+		f := k.open(t, s.Client, redisfilter.WithWait(1, 2*time.Millisecond), noCache)
+		_, err := f.AddMany(bg, keysOf(0, 10), nil)
+		require.ErrorIs(t, err, redisfilter.ErrReplicas)
+		written := func() string { return changes.FindStringSubmatch(s.Client.Info(bg, "persistence").Val())[1] }
+		for name, call := range map[string]func() error{
+			"Add":     func() error { _, err := f.Add(bg, keyOf(0)); return err },
+			"AddMany": func() error { _, err := f.AddMany(bg, keysOf(0, 10), nil); return err },
+		} {
+			before := written()
+			require.ErrorIs(t, call(), redisfilter.ErrReplicas, name)
+			require.NotEqual(t, before, written(), name)
+		}
+	})
 }
 
 // TestHungShard: a shard whose server does not answer takes neither the answers of the other shards
@@ -165,6 +187,59 @@ func TestTTL(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, time.Hour, s.Client.PTTL(bg, "f").Val(), float64(time.Minute))
 	})
+}
+
+// TestExpired: a filter that has expired by the server's clock was not lost. Lookups answer false, the next add makes
+// it anew, and all shards get one expiry, so that no part expires before the others.
+func TestExpired(t *testing.T) {
+	s := redistest.Start(t)
+	slow := client(t, s.Addr, func(_ []redis.Cmder, send func() error) error {
+		time.Sleep(5 * time.Millisecond) // otherwise the shards may be made in one millisecond
+		return send()
+	})
+	for _, k := range kinds[:3] {
+		t.Run(k.name, func(t *testing.T) {
+			require.NoError(t, s.Client.FlushAll(bg).Err())
+			opts := []option{redisfilter.WithShards(5), redisfilter.WithTTL(time.Second)}
+			f, asks := k.open(t, slow, opts...), k.open(t, s.Client, opts...)
+			_, err := f.AddMany(bg, keysOf(0, 50), nil)
+			require.NoError(t, err)
+			redistest.Eventually(t, "it expires", func() error {
+				if n := s.Client.Exists(bg, f.Keys()...).Val(); n > 0 {
+					return fmt.Errorf("%d shards", n)
+				}
+				return nil
+			})
+			for _, h := range []*filter{f, asks} {
+				n, err := h.ContainsMany(bg, keysOf(0, 50), nil)
+				require.NoError(t, err)
+				require.Zero(t, n)
+				found, err := h.Contains(bg, keyOf(0))
+				require.NoError(t, err)
+				require.False(t, found)
+				require.Zero(t, s.Client.Exists(bg, f.Keys()...).Val(), "lookups make nothing")
+			}
+			n, err := f.AddMany(bg, keysOf(0, 50), nil)
+			require.NoError(t, err)
+			require.Equal(t, 50, n)
+			expiries := map[string]bool{}
+			redistest.Eventually(t, "the shards are there", func() error { // on a busy machine, they may expire before they are read
+				_, err := f.AddMany(bg, keysOf(0, 50), nil)
+				require.NoError(t, err)
+				clear(expiries)
+				for _, value := range s.Client.MGet(bg, f.Keys()...).Val() {
+					text, ok := value.(string)
+					if !ok {
+						return errors.New("expired")
+					}
+					expiries[text[96:104]] = true
+				}
+				return nil
+			})
+			require.Len(t, expiries, 1)
+			require.Zero(t, f.Metrics()["redis_lost"]+asks.Metrics()["redis_lost"])
+		})
+	}
 }
 
 // TestOtherHeaders: a header of another version says so, and forged numbers are refused at the cost of
@@ -307,6 +382,11 @@ func TestBadArguments(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.True(t, strings.HasPrefix(err.Error(), "redisfilter: "), err)
 		require.Equal(t, 1, strings.Count(err.Error(), "filter: ")+strings.Count(err.Error(), "bloom: "), err)
+	}
+	for _, client := range []redis.UniversalClient{(*redis.Client)(nil), (*redis.ClusterClient)(nil), (*redis.Ring)(nil)} {
+		_, err := redisfilter.Join(bg, client, "f")
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+		require.ErrorContains(t, err, "no client")
 	}
 	_, err := redisfilter.Open(bg, c, "f", 1e13, 0.001)
 	require.ErrorIs(t, err, bloom.ErrTooLarge)

@@ -135,6 +135,47 @@ func TestNeverSent(t *testing.T) {
 	})
 }
 
+// TestClientRefuses: what the client itself refuses is asked once, whatever the call.
+func TestClientRefuses(t *testing.T) {
+	for _, c := range failures {
+		if c.name == "a proxy without a living server" || c.name == "a refused port" {
+			continue // the network may heal
+		}
+		t.Run(c.name, func(t *testing.T) {
+			var down atomic.Bool
+			var asked atomic.Int64
+			o := &redis.Options{Addr: redistest.Start(t).Addr, ConnMaxIdleTime: time.Millisecond, DialerRetries: 1, ReadTimeout: time.Minute}
+			c.start(t, &down, o)
+			client := redistest.Connect(t, o)
+			f := open(t, client, 1000, 1e-9, noCache)
+			client.AddHook(redistest.Hook(func(cmds []redis.Cmder, send func() error) error {
+				switch cmds[0].Name() { // and not those that greet the server
+				case "evalsha", "getrange", "bitfield_ro":
+					asked.Add(1)
+				}
+				if c.name != "a hook" {
+					return send()
+				}
+				cmds[0].SetErr(errDown)
+				return errDown
+			}))
+			time.Sleep(5 * time.Millisecond) // the connection is idle for too long, and closed
+			down.Store(true)
+			for name, call := range map[string]func() error{
+				"Open":     func() error { _, err := redisfilter.Open(bg, client, "f", 1000, 1e-9, noCache); return err },
+				"Join":     func() error { _, err := redisfilter.Join(bg, client, "f"); return err },
+				"Add":      func() error { _, err := f.Add(bg, keyOf(0)); return err },
+				"Contains": func() error { _, err := f.Contains(bg, keyOf(0)); return err },
+				"Stats":    func() error { _, err := f.Stats(bg); return err },
+			} {
+				asked.Store(0)
+				require.ErrorIs(t, call(), errDown, name)
+				require.EqualValues(t, 1, asked.Load(), name)
+			}
+		})
+	}
+}
+
 // TestIdle: the server or a proxy closes connections that are idle, which go-redis notices only without TLS. Each add
 // that comes then has its answer.
 func TestIdle(t *testing.T) {
