@@ -4,79 +4,103 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Double for batches: the positions of eight digests in one register, one position of each at a time. They
-// go over the stack to code without vectors. A gather is faster on some processors, but much slower on AMD's
-// and on those of Intel whose gather leaked and was mended.
+// Double for batches: the positions of eight digests in one register, one position of each at a time. They go over the
+// stack to code without vectors. A gather is faster on some processors, but much slower on AMD's and on those of Intel
+// whose gather leaked and was mended.
 
-#define words Bits_Words(DI)
-#define blocks Bits_Blocks(DI)
-#define positions Bits_K(DI)
+#define filter  DI // the Bits
+#define array   SI // its words
+#define six     DX
+#define hits    R12 // how many answers are true
+#define element R13 // the digests
+#define answer  R14
+#define left    R15 // digests
+#define inGroup R11 // digests left in this group of up to eight
+#define line    R10 // eight digests' positions with one index
+#define lane    BX // the digest's position in the first line
+#define pos     AX
+#define unset   R8 // number of unset bits
+#define m       Z31
+#define mask    Z30 // probe.Xor
+#define firsts  Z29 // indices of first halves
+#define seconds Z28
+#define h1s     Z16
+#define ys      Z18
+#define x       Z20
 
-// START: R13 the digests, R15 how many are left, R14 the answers, R12 how many are true, SI the words, DX 6;
-// Z31 the number of bits.
+#define words     Bits_Words(filter)
+#define blocks    Bits_Blocks(filter)
+#define positions Bits_K(filter)
+
+// START loads what stays the same for all digests.
+//
+//	in: -; out: filter element left array six m mask firsts seconds answer hits; clobbers: -
 #define START \
-	MOVQ b+0(FP), DI              \
-	MOVQ digests+8(FP), R13       \
-	MOVQ n+16(FP), R15            \
-	MOVQ words, SI                \
-	MOVL $6, DX                   \
-	VPBROADCASTQ blocks, Z31      \
-	VPBROADCASTQ ·xor(SB), Z30    \
-	VMOVDQU64 ·halves+0(SB), Z29  \
-	VMOVDQU64 ·halves+64(SB), Z28 \
-	MOVQ answers+24(FP), R14      \
-	XORL R12, R12
+	MOVQ b+0(FP), filter              \
+	MOVQ digests+8(FP), element       \
+	MOVQ n+16(FP), left               \
+	MOVQ words, array                 \
+	MOVL $6, six                      \
+	VPBROADCASTQ blocks, m            \
+	VPBROADCASTQ ·xor(SB), mask       \
+	VMOVDQU64 ·halves+0(SB), firsts   \
+	VMOVDQU64 ·halves+64(SB), seconds \
+	MOVQ answers+24(FP), answer       \
+	XORL hits, hits
 
-// EIGHT writes the positions of up to eight digests to the stack: the upper halves of k lines, which must be
-// aligned, or each load from them would wait. x_i = h1·powers_i + y·sums_i mod 2^64, and the position is
-// floor(x·m / 2^64), by halves because m is below 2^32. Then R11 is how many digests there are, and BX
-// where the first one's positions are.
+// EIGHT writes the positions of up to eight digests to the stack: the upper halves of k lines, which must be aligned,
+// or each load from them would wait. x_i = h1·powers_i + y·sums_i mod 2^64, and the position is floor(x·m / 2^64), by
+// halves because m is below 2^32. Then lane is where the first one's positions are.
+//
+//	in: left element firsts seconds mask filter m; out: inGroup lane; clobbers: CX AX K1 K2 h1s Z17 ys R9 line x Z21
 #define EIGHT \
-	MOVL $8, R11                  \
-	CMPQ R15, R11                 \
-	CMOVQLT R15, R11              \
-	LEAQ (R11)(R11*1), CX         \
-	MOVL $-1, AX                  \
-	BZHIL CX, AX, AX              \
-	KMOVW AX, K1                  \
-	KSHIFTRW $8, K1, K2           \
-	VMOVDQU64.Z (R13), K1, Z16    \
-	VMOVDQU64.Z 64(R13), K2, Z17  \
-	VMOVDQA64 Z16, Z18            \
-	VPERMT2Q Z17, Z29, Z16        \
-	VPERMT2Q Z17, Z28, Z18        \
-	VPXORQ Z30, Z18, Z18          \
-	LEAQ ·powers(SB), R9          \
-	LEAQ 63(SP), R10              \
-	ANDQ $-64, R10                \
-	LEAQ 4(R10), BX               \
-	MOVQ positions, CX            \
-place:                            \
-	VPMULLQ.BCST (R9), Z16, Z20   \
-	VPMULLQ.BCST 8(R9), Z18, Z21  \
-	VPADDQ Z21, Z20, Z20          \
-	VPSRLQ $32, Z20, Z21          \
-	VPMULUDQ Z31, Z21, Z21        \
-	VPMULUDQ Z31, Z20, Z20        \
-	VPSRLQ $32, Z20, Z20          \
-	VPADDQ Z20, Z21, Z21          \
-	VMOVDQA64 Z21, (R10)          \
-	ADDQ $16, R9                  \
-	ADDQ $64, R10                 \
-	DECQ CX                       \
+	MOVL $8, inGroup                 \
+	CMPQ left, inGroup               \
+	CMOVQLT left, inGroup            \
+	LEAQ (inGroup)(inGroup*1), CX    \
+	MOVL $-1, AX                     \
+	BZHIL CX, AX, AX                 \
+	KMOVW AX, K1                     \
+	KSHIFTRW $8, K1, K2              \
+	VMOVDQU64.Z (element), K1, h1s   \
+	VMOVDQU64.Z 64(element), K2, Z17 \
+	VMOVDQA64 h1s, ys                \
+	VPERMT2Q Z17, firsts, h1s        \
+	VPERMT2Q Z17, seconds, ys        \
+	VPXORQ mask, ys, ys              \
+	LEAQ ·powers(SB), R9             \
+	LEAQ 63(SP), line                \
+	ANDQ $-64, line                  \
+	LEAQ 4(line), lane               \
+	MOVQ positions, CX               \
+place:                               \
+	VPMULLQ.BCST (R9), h1s, x        \
+	VPMULLQ.BCST 8(R9), ys, Z21      \
+	VPADDQ Z21, x, x                 \
+	VPSRLQ $32, x, Z21               \
+	VPMULUDQ m, Z21, Z21             \
+	VPMULUDQ m, x, x                 \
+	VPSRLQ $32, x, x                 \
+	VPADDQ x, Z21, Z21               \
+	VMOVDQA64 Z21, (line)            \
+	ADDQ $16, R9                     \
+	ADDQ $64, line                   \
+	DECQ CX                          \
 	JNE place
 
-// LOOK makes R8 how many bits of the key are unset. note says what to keep of the position in AX.
+// LOOK counts the unset bits of the key. note says what to keep of a position.
+//
+//	in: lane filter six array; out: unset; clobbers: line CX pos note R9
 #define LOOK(note) \
-	MOVQ BX, R10       \
-	XORL R8, R8        \
+	MOVQ lane, line    \
+	XORL unset, unset  \
 	MOVQ positions, CX \
 	SUBQ $2, CX        \
 	JLT odd            \
 two:                   \
 	PROBE(0, note)     \
 	PROBE(64, note)    \
-	ADDQ $128, R10     \
+	ADDQ $128, line    \
 	SUBQ $2, CX        \
 	JGE two            \
 odd:                   \
@@ -85,44 +109,49 @@ odd:                   \
 	PROBE(0, note)     \
 looked:
 
+//	in: at line six array unset; out: unset; clobbers: pos note R9
 #define PROBE(at, note) \
-	MOVL at(R10), AX      \
-	note                  \
-	SHRXQ DX, AX, R9      \
-	MOVQ (SI)(R9*8), R9   \
-	BTQ AX, R9            \
-	SBBQ $-1, R8
+	MOVL at(line), pos     \
+	note                   \
+	SHRXQ six, pos, R9     \
+	MOVQ (array)(R9*8), R9 \
+	BTQ pos, R9            \
+	SBBQ $-1, unset
 
+//	in: -; out: -; clobbers: -
 #define NOTHING
 
+//	in: unset pos; out: -; clobbers: -
 #define LIST \
-	MOVQ AX, 4160(SP)(R8*8)
+	MOVQ pos, 4160(SP)(unset*8)
 
 // NEXT stores the answer in AX.
+//
+//	in: answer AX hits lane inGroup element left; out: hits answer lane inGroup element left; clobbers: -
 #define NEXT \
-	MOVB AX, (R14)  \
-	ADDQ AX, R12    \
-	INCQ R14        \
-	ADDQ $8, BX     \
-	DECQ R11        \
-	JNE key         \
-	ADDQ $128, R13  \
-	SUBQ $8, R15    \
-	JGT group       \
-	VZEROUPPER      \
-	MOVQ R12, count+32(FP) \
+	MOVB AX, (answer)       \
+	ADDQ AX, hits           \
+	INCQ answer             \
+	ADDQ $8, lane           \
+	DECQ inGroup            \
+	JNE key                 \
+	ADDQ $128, element      \
+	SUBQ $8, left           \
+	JGT eight               \
+	VZEROUPPER              \
+	MOVQ hits, count+32(FP) \
 	RET
 
 // func doubleContains(b *Bits, digests unsafe.Pointer, n int, answers *bool) (count int)
 TEXT ·doubleContains(SB), 0, $4160-40
 	NO_LOCAL_POINTERS
 	START
-group:
+eight:
 	EIGHT
 key:
 	LOOK(NOTHING)
 	XORL AX, AX
-	CMPQ R8, $1
+	CMPQ unset, $1
 	SETCS AX
 	NEXT
 
@@ -130,15 +159,15 @@ key:
 TEXT ·doubleAdd(SB), 0, $4672-40
 	NO_LOCAL_POINTERS
 	START
-group:
+eight:
 	EIGHT
 key:
 	LOOK(LIST)
 	XORL AX, AX
-	TESTQ R8, R8
+	TESTQ unset, unset
 	JEQ there
-	MOVQ 4152(SP)(R8*8), CX
-	LEAQ 4152(SP)(R8*8), R8
+	MOVQ 4152(SP)(unset*8), CX
+	LEAQ 4152(SP)(unset*8), unset
 	LEAQ 4160(SP), R9
 	JMP listed
 bit:
@@ -150,14 +179,14 @@ bit:
 	SHLXQ AX, R10, R10
 	SHRQ $6, AX
 	LOCK
-	ORQ R10, (SI)(AX*8)
+	ORQ R10, (array)(AX*8)
 listed:
-	CMPQ R9, R8
+	CMPQ R9, unset
 	JNE bit
 	MOVL $1, R10
 	SHLXQ CX, R10, R10
 	SHRQ $6, CX
-	LEAQ (SI)(CX*8), R9
+	LEAQ (array)(CX*8), R9
 	MOVQ (R9), AX
 again:
 	MOVQ AX, CX

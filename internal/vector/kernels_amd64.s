@@ -7,36 +7,43 @@
 #include "hashes_amd64.h"
 #include "layouts_amd64.h"
 
-// EACHKEY and EACHDIGEST load the element at R13 of a batch, which ends before a key of more than 112
-// bytes. The macros after them hash it, or the key of a single call, for the layouts.
+// EACHKEY and EACHDIGEST load an element of a batch, which ends before a key of more than 112 bytes. The macros after
+// them hash it, or the key of a single call, for the layouts.
 
+//	in: element; out: bytes length; clobbers: -
 #define EACHKEY \
-	MOVQ (R13), SI  \
-	MOVQ 8(R13), CX \
-	CMPQ CX, $112   \
+	MOVQ (element), bytes   \
+	MOVQ 8(element), length \
+	CMPQ length, $112       \
 	JHI stop
 
+//	in: element; out: hash1 hash2; clobbers: -
 #define EACHDIGEST \
-	MOVQ (R13), BX   \
-	MOVQ 8(R13), R10
+	MOVQ (element), hash1 \
+	MOVQ 8(element), hash2
 
+//	in: -; out: -; clobbers: -
 #define NOTHING
 
+//	in: filter length bytes; out: hash1 hash2; clobbers: secret1 DX AX length R11
 #define RAPIDXOR RAPID WIDEN XOR
 
+//	in: filter length bytes; out: hash1 hash2; clobbers: mul1 mul2 total length half1 half2 bytes
 #define MURMURXOR MURMUR XOR
 
-// KERNELS makes the four kernels of a hash, or of digests (d), and a layout, and their row of the
-// table: ONE those of a key, MANY those of batches. end is VZEROUPPER for layouts with vectors of 32 bytes, without which
-// the next SSE instruction takes a hundred nanoseconds.
-// They are entered by a jump, with the Bits in DI and a single key of CX bytes at SI, or its digest
-// in BX and R10, and with the arguments of the functions below on the stack. The garbage collector
-// need not know the arguments: it never finds a goroutine here unless the memory of a key or the
-// words has faulted, and after a fault the runtime does not scan this frame's arguments.
+// KERNELS makes the four kernels of a hash, or of digests (d), and a layout, and their row of the table: ONE those of a
+// key, MANY those of batches. end is VZEROUPPER for layouts with vectors of 32 bytes, without which the next SSE
+// instruction takes a hundred nanoseconds. They are entered by a jump, with filter, and for a single call bytes and
+// length, or hash1 and hash2, and with the arguments of the functions below on the stack. The garbage collector need
+// not know the arguments: it never finds a goroutine here unless the memory of a key or the words has faulted, and
+// after a fault the runtime does not scan this frame's arguments.
+//
+//	in: -; out: -; clobbers: start hash look end find set element left answer hits each AX
 #define KERNELS(row, contains, add, containsMany, addMany, each, hash, start, look, find, set, frame, end) \
 ONE(row, contains, add, start hash, look, find, set, frame, end) \
 MANY(row, containsMany, addMany, start, each hash, look, find, set, frame)
 
+//	in: -; out: -; clobbers: hash look end find set
 #define ONE(row, contains, add, hash, look, find, set, frame, end) \
 TEXT contains<>(SB), NOSPLIT, $frame-0 \
 	NO_LOCAL_POINTERS      \
@@ -61,6 +68,7 @@ there:                     \
 DATA rows<>+(row*32)(SB)/8, $contains<>(SB) \
 DATA rows<>+(row*32+8)(SB)/8, $add<>(SB)
 
+//	in: -; out: -; clobbers: element left answer start hits each look AX find set
 #define MANY(row, containsMany, addMany, start, each, look, find, set, frame) \
 TEXT containsMany<>(SB), NOSPLIT, $frame-0 \
 	NO_LOCAL_POINTERS      \
@@ -71,56 +79,61 @@ TEXT addMany<>(SB), NOSPLIT, $frame-0 \
 DATA rows<>+(row*32+16)(SB)/8, $containsMany<>(SB) \
 DATA rows<>+(row*32+24)(SB)/8, $addMany<>(SB)
 
-// BATCH calls do for each of n keys. Registers: R12 counts, R13 the key, R14 the answer, R15 how many
-// keys are left.
+// BATCH calls do for each of n keys.
+//
+//	in: -; out: -; clobbers: element left answer start hits each do AX
 #define BATCH(start, each, do) \
-	MOVQ keys+8(FP), R13    \
-	MOVQ n+24(FP), R15      \
-	MOVQ answers+32(FP), R14 \
-	start                   \
-	XORL R12, R12           \
-next:                       \
-	each                    \
-	do                      \
-	MOVB AX, (R14)          \
-	ADDQ AX, R12            \
-	ADDQ size+16(FP), R13   \
-	INCQ R14                \
-	DECQ R15                \
-	JNE next                \
-stop:                       \
-	VZEROUPPER              \
-	MOVQ n+24(FP), AX       \
-	SUBQ R15, AX            \
-	MOVQ AX, done+48(FP)    \
-	MOVQ R12, count+56(FP)  \
+	MOVQ keys+8(FP), element    \
+	MOVQ n+24(FP), left         \
+	MOVQ answers+32(FP), answer \
+	start                       \
+	XORL hits, hits             \
+next:                           \
+	each                        \
+	do                          \
+	MOVB AX, (answer)           \
+	ADDQ AX, hits               \
+	ADDQ size+16(FP), element   \
+	INCQ answer                 \
+	DECQ left                   \
+	JNE next                    \
+stop:                           \
+	VZEROUPPER                  \
+	MOVQ n+24(FP), AX           \
+	SUBQ left, AX               \
+	MOVQ AX, done+48(FP)        \
+	MOVQ hits, count+56(FP)     \
 	RET
 
-// HASHES hashes n keys. Registers: R13 the key, R14 the digest, R15 how many keys are left.
+// HASHES hashes n keys.
+//
+//	in: -; out: -; clobbers: filter element left digest bytes length hash AX
 #define HASHES(hash) \
-	MOVQ b+0(FP), DI         \
-	MOVQ keys+8(FP), R13     \
-	MOVQ n+24(FP), R15       \
-	MOVQ digests+32(FP), R14 \
-next:                        \
-	EACHKEY                  \
-	hash                     \
-	MOVQ BX, (R14)           \
-	MOVQ R10, 8(R14)         \
-	ADDQ size+16(FP), R13    \
-	ADDQ $16, R14            \
-	DECQ R15                 \
-	JNE next                 \
-stop:                        \
-	MOVQ n+24(FP), AX        \
-	SUBQ R15, AX             \
-	MOVQ AX, done+40(FP)     \
+	MOVQ b+0(FP), filter        \
+	MOVQ keys+8(FP), element    \
+	MOVQ n+24(FP), left         \
+	MOVQ digests+32(FP), digest \
+next:                           \
+	EACHKEY                     \
+	hash                        \
+	MOVQ hash1, (digest)        \
+	MOVQ hash2, 8(digest)       \
+	ADDQ size+16(FP), element   \
+	ADDQ $16, digest            \
+	DECQ left                   \
+	JNE next                    \
+stop:                           \
+	MOVQ n+24(FP), AX           \
+	SUBQ left, AX               \
+	MOVQ AX, done+40(FP)        \
 	RET
 
+//	in: -; out: AX; clobbers: -
 #define FOUND \
 	MOVL $0, AX \
 	SETCS AX
 
+//	in: -; out: AX; clobbers: set
 #define ADDED(set) \
 	MOVL $0, AX    \
 	JCS there      \
@@ -155,55 +168,55 @@ TEXT ·rows(SB), NOSPLIT, $0-8
 
 // func Contains(b *Bits, key unsafe.Pointer, n int, r *Row) bool
 TEXT ·Contains(SB), NOSPLIT, $0-33
-	MOVQ b+0(FP), DI
-	MOVQ key+8(FP), SI
-	MOVQ n+16(FP), CX
+	MOVQ b+0(FP), filter
+	MOVQ key+8(FP), bytes
+	MOVQ n+16(FP), length
 	MOVQ r+24(FP), AX
 	JMP Row_contains(AX)
 
 // func Add(b *Bits, key unsafe.Pointer, n int, r *Row) bool
 TEXT ·Add(SB), NOSPLIT, $0-33
-	MOVQ b+0(FP), DI
-	MOVQ key+8(FP), SI
-	MOVQ n+16(FP), CX
+	MOVQ b+0(FP), filter
+	MOVQ key+8(FP), bytes
+	MOVQ n+16(FP), length
 	MOVQ r+24(FP), AX
 	JMP Row_add(AX)
 
 // func ContainsDigest(b *Bits, h1, h2 uint64, r *Row) bool
 TEXT ·ContainsDigest(SB), NOSPLIT, $0-33
-	MOVQ b+0(FP), DI
-	MOVQ h1+8(FP), BX
-	MOVQ h2+16(FP), R10
+	MOVQ b+0(FP), filter
+	MOVQ h1+8(FP), hash1
+	MOVQ h2+16(FP), hash2
 	MOVQ r+24(FP), AX
 	JMP Row_contains(AX)
 
 // func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
 TEXT ·AddDigest(SB), NOSPLIT, $0-33
-	MOVQ b+0(FP), DI
-	MOVQ h1+8(FP), BX
-	MOVQ h2+16(FP), R10
+	MOVQ b+0(FP), filter
+	MOVQ h1+8(FP), hash1
+	MOVQ h2+16(FP), hash2
 	MOVQ r+24(FP), AX
 	JMP Row_add(AX)
 
 // func many(b *Bits, keys unsafe.Pointer, size uintptr, n int, answers *bool, kernel uintptr) (done, count int)
 TEXT ·many(SB), NOSPLIT, $0-64
-	MOVQ b+0(FP), DI
+	MOVQ b+0(FP), filter
 	MOVQ kernel+40(FP), AX
 	JMP AX
 
 // func fillSplit(b *Bits, digests *[2]uint64, n int)
 TEXT ·fillSplit(SB), NOSPLIT, $0-24
-	MOVQ b+0(FP), DI
-	MOVQ digests+8(FP), R13
-	MOVQ n+16(FP), R15
+	MOVQ b+0(FP), filter
+	MOVQ digests+8(FP), element
+	MOVQ n+16(FP), left
 	SPLITSTART
 next:
 	EACHDIGEST
 	SPLIT
-	VPOR Y1, Y3, Y3
-	VMOVDQU Y3, (SI)
-	ADDQ $16, R13
-	DECQ R15
+	VPOR want, have, have
+	VMOVDQU have, (block)
+	ADDQ $16, element
+	DECQ left
 	JNE next
 	VZEROUPPER
 	RET

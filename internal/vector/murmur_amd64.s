@@ -4,20 +4,7 @@
 
 // Murmur3 x64-128 for eight keys at once, with AVX-512: the first halves of the eight digests in one register, the
 // second halves in another. The order of keys in them is 0 4 1 5 2 6 3 7. Source: Appleby, MurmurHash3_x64_128.
-//
-// Registers, for the whole function:
-//
-//	DI, SI          four keys, and the next four; R13 and R14 one and three times size
-//	R8 R9 R10 R11   the bytes of the first four keys; AX BX DX R12 of the next four
-//	CX              where the block begins in each key
-//	R15, 0(SP)      the digests, and how many eights are left
-//	Z0 to Z5        murmur's first six constants in each lane; Z7 zeros; Z8 the state; Z9 the numbers of 16 bytes
-//	Z16, Z17        the first and the second halves of the state
-//	Z18, Z19        the lengths of the first four keys, twice each, and of the next four
-//	Z22, Z23        how many whole blocks the keys have left, in the same way; K1 and K2 which have any
-//	K4 K5 K6 K7     the two lanes of a key among four
-//	Z20, Z21        blocks of the first four keys, and of the next four; Z24 and Z25 their first and second halves
-//
+
 // murmur: the two multipliers and the two summands of a block, the two multipliers of the end, 1, the mask of what a
 // length leaves after whole blocks, the mask of lengths that are too long, and the numbers of 16 bytes.
 DATA murmur<>+0(SB)/8, $0x87c37b91114253d5
@@ -33,174 +20,232 @@ DATA murmur<>+72(SB)/8, $0x0706050403020100
 DATA murmur<>+80(SB)/8, $0x0f0e0d0c0b0a0908
 GLOBL murmur<>(SB), RODATA|NOPTR, $88
 
-// LOAD loads the blocks at CX of four keys, which k says are left, or zeros. A block that is not left is not touched.
+// Z registers have a lane for each key. Those of four keys have two lanes each.
+#define low      DI // four keys
+#define high     SI // and the next four
+#define size1    R13
+#define size3    R14 // three times size
+#define key0     R8 // the bytes of the eight keys
+#define key1     R9
+#define key2     R10
+#define key3     R11
+#define key4     AX
+#define key5     BX
+#define key6     DX
+#define key7     R12
+#define at       CX // where the block begins in each key
+#define digest   R15
+#define mul1     Z0
+#define mul2     Z1
+#define add1     Z2
+#define add2     Z3
+#define end1     Z4
+#define end2     Z5
+#define zeros    Z7
+#define seed     Z8 // the state before a key
+#define numbers  Z9 // of 16 bytes
+#define h1s      Z16 // the halves of the state
+#define h2s      Z17
+#define lengths1 Z18 // of the first four keys
+#define lengths2 Z19
+#define whole1   Z22 // whole blocks that are left
+#define whole2   Z23
+#define has1     K1 // which keys have any
+#define has2     K2
+#define lane0    K4 // the two lanes of a key among four
+#define lane1    K5
+#define lane2    K6
+#define lane3    K7
+#define blocks1  Z20 // of the first four keys
+#define blocks1X X20
+#define blocks2  Z21
+#define blocks2X X21
+#define halves1  Z24 // of the blocks of eight keys
+#define halves2  Z25
+#define tail1    X28
+#define tail2    X29
+#define tail3    X30
+
+// LOAD loads the blocks of four keys, which k says are left, or zeros. A block that is not left is not touched.
+//
+//	in: lane0 k p0 at lane1 p1 lane2 p2 lane3 p3; out: z; clobbers: K3
 #define LOAD(k, p0, p1, p2, p3, z) \
-	KANDB K4, k, K3                      \
-	VBROADCASTI64X2.Z (p0)(CX*1), K3, z  \
-	KANDB K5, k, K3                      \
-	VBROADCASTI64X2 (p1)(CX*1), K3, z    \
-	KANDB K6, k, K3                      \
-	VBROADCASTI64X2 (p2)(CX*1), K3, z    \
-	KANDB K7, k, K3                      \
-	VBROADCASTI64X2 (p3)(CX*1), K3, z
+	KANDB lane0, k, K3                  \
+	VBROADCASTI64X2.Z (p0)(at*1), K3, z \
+	KANDB lane1, k, K3                  \
+	VBROADCASTI64X2 (p1)(at*1), K3, z   \
+	KANDB lane2, k, K3                  \
+	VBROADCASTI64X2 (p2)(at*1), K3, z   \
+	KANDB lane3, k, K3                  \
+	VBROADCASTI64X2 (p3)(at*1), K3, z
 
 // TAIL loads the last bytes of a key, as mask says, from its start p and the place of its length. Bytes outside of the
 // mask are not touched.
+//
+//	in: length p mask; out: x; clobbers: at
 #define TAIL(p, length, mask, x) \
-	MOVQ length, CX \
-	ANDQ $-16, CX   \
-	VMOVDQU8.Z (p)(CX*1), mask, x
+	MOVQ length, at \
+	ANDQ $-16, at   \
+	VMOVDQU8.Z (p)(at*1), mask, x
 
-// TAILS loads the last bytes of four keys at base into x, X28, X29 and X30, from their lengths in len. The mask is true
-// for the numbers of bytes that are less than length mod 16. It changes z, K1 and K2. JOIN makes one register of them.
+// TAILS loads the last bytes of four keys at base into x and the three tails, from their lengths in len. The mask is
+// true for the numbers of bytes that are less than length mod 16. JOIN makes one register of them.
+//
+//	in: len zeros numbers base p0 size1 p1 p2 size3 p3; out: x tail1 tail2 tail3; clobbers: z has1 at has2
 #define TAILS(base, p0, p1, p2, p3, len, z, x) \
-	VPANDQ.BCST murmur<>+56(SB), len, z \
-	VPSHUFB Z7, z, z                    \
-	VPCMPUB $6, Z9, z, K1               \
-	TAIL(p0, 8(base), K1, x)            \
-	KSHIFTRQ $16, K1, K2                \
-	TAIL(p1, 8(base)(R13*1), K2, X28)   \
-	KSHIFTRQ $32, K1, K2                \
-	TAIL(p2, 8(base)(R13*2), K2, X29)   \
-	KSHIFTRQ $48, K1, K2                \
-	TAIL(p3, 8(base)(R14*1), K2, X30)
+	VPANDQ.BCST murmur<>+56(SB), len, z     \
+	VPSHUFB zeros, z, z                     \
+	VPCMPUB $6, numbers, z, has1            \
+	TAIL(p0, 8(base), has1, x)              \
+	KSHIFTRQ $16, has1, has2                \
+	TAIL(p1, 8(base)(size1*1), has2, tail1) \
+	KSHIFTRQ $32, has1, has2                \
+	TAIL(p2, 8(base)(size1*2), has2, tail2) \
+	KSHIFTRQ $48, has1, has2                \
+	TAIL(p3, 8(base)(size3*1), has2, tail3)
 
+//	in: tail1 z tail2 tail3; out: z; clobbers: -
 #define JOIN(z) \
-	VINSERTI64X2 $1, X28, z, z \
-	VINSERTI64X2 $2, X29, z, z \
-	VINSERTI64X2 $3, X30, z, z
+	VINSERTI64X2 $1, tail1, z, z \
+	VINSERTI64X2 $2, tail2, z, z \
+	VINSERTI64X2 $3, tail3, z, z
 
 // MIX1 and MIX2 mix the first and the second halves of blocks.
+//
+//	in: mul1 k mul2; out: k; clobbers: -
 #define MIX1(k) \
-	VPMULLQ Z0, k, k   \
+	VPMULLQ mul1, k, k \
 	VPROLQ $31, k, k   \
-	VPMULLQ Z1, k, k
+	VPMULLQ mul2, k, k
 
+//	in: mul2 k mul1; out: k; clobbers: -
 #define MIX2(k) \
-	VPMULLQ Z1, k, k   \
+	VPMULLQ mul2, k, k \
 	VPROLQ $33, k, k   \
-	VPMULLQ Z0, k, k
+	VPMULLQ mul1, k, k
 
 // FMIX is Murmur3's finalizer of the halves h.
+//
+//	in: h end1 end2; out: h; clobbers: t
 #define FMIX(h, t) \
-	VPSRLQ $33, h, t  \
-	VPXORQ t, h, h    \
-	VPMULLQ Z4, h, h  \
-	VPSRLQ $33, h, t  \
-	VPXORQ t, h, h    \
-	VPMULLQ Z5, h, h  \
-	VPSRLQ $33, h, t  \
+	VPSRLQ $33, h, t   \
+	VPXORQ t, h, h     \
+	VPMULLQ end1, h, h \
+	VPSRLQ $33, h, t   \
+	VPXORQ t, h, h     \
+	VPMULLQ end2, h, h \
+	VPSRLQ $33, h, t   \
 	VPXORQ t, h, h
 
 // func murmurEights(state uint64, keys unsafe.Pointer, size uintptr, eights int, digests *[2]uint64) (done int)
 TEXT ·murmurEights(SB), NOSPLIT, $8-48
-	VPBROADCASTQ murmur<>+0(SB), Z0
-	VPBROADCASTQ murmur<>+8(SB), Z1
-	VPBROADCASTQ murmur<>+16(SB), Z2
-	VPBROADCASTQ murmur<>+24(SB), Z3
-	VPBROADCASTQ murmur<>+32(SB), Z4
-	VPBROADCASTQ murmur<>+40(SB), Z5
-	VPXORQ Z7, Z7, Z7
-	VBROADCASTI64X2 murmur<>+72(SB), Z9
-	VPBROADCASTQ state+0(FP), Z8
-	MOVL $0x03, AX
-	KMOVB AX, K4
-	KSHIFTLB $2, K4, K5
-	KSHIFTLB $4, K4, K6
-	KSHIFTLB $6, K4, K7
-	MOVQ keys+8(FP), DI
-	MOVQ size+16(FP), R13
-	LEAQ (R13)(R13*2), R14
-	MOVQ eights+24(FP), CX
-	MOVQ CX, 0(SP)
-	MOVQ digests+32(FP), R15
+	VPBROADCASTQ murmur<>+0(SB), mul1
+	VPBROADCASTQ murmur<>+8(SB), mul2
+	VPBROADCASTQ murmur<>+16(SB), add1
+	VPBROADCASTQ murmur<>+24(SB), add2
+	VPBROADCASTQ murmur<>+32(SB), end1
+	VPBROADCASTQ murmur<>+40(SB), end2
+	VPXORQ zeros, zeros, zeros
+	VBROADCASTI64X2 murmur<>+72(SB), numbers
+	VPBROADCASTQ state+0(FP), seed
+	MOVL $0x03, key4
+	KMOVB key4, lane0
+	KSHIFTLB $2, lane0, lane1
+	KSHIFTLB $4, lane0, lane2
+	KSHIFTLB $6, lane0, lane3
+	MOVQ keys+8(FP), low
+	MOVQ size+16(FP), size1
+	LEAQ (size1)(size1*2), size3
+	MOVQ eights+24(FP), at
+	MOVQ at, 0(SP)
+	MOVQ digests+32(FP), digest
 eight:
-	LEAQ (DI)(R13*4), SI
-	VBROADCASTI64X2 (DI), Z18
-	VBROADCASTI64X2 (DI)(R13*1), K5, Z18
-	VBROADCASTI64X2 (DI)(R13*2), K6, Z18
-	VBROADCASTI64X2 (DI)(R14*1), K7, Z18
-	VBROADCASTI64X2 (SI), Z19
-	VBROADCASTI64X2 (SI)(R13*1), K5, Z19
-	VBROADCASTI64X2 (SI)(R13*2), K6, Z19
-	VBROADCASTI64X2 (SI)(R14*1), K7, Z19
-	MOVQ (DI), R8
-	MOVQ (DI)(R13*1), R9
-	MOVQ (DI)(R13*2), R10
-	MOVQ (DI)(R14*1), R11
-	MOVQ (SI), AX
-	MOVQ (SI)(R13*1), BX
-	MOVQ (SI)(R13*2), DX
-	MOVQ (SI)(R14*1), R12
-	VPSHUFD $0xee, Z18, Z18
-	VPSHUFD $0xee, Z19, Z19
-	VPORQ Z18, Z19, Z20
-	VPTESTMQ.BCST murmur<>+64(SB), Z20, K1
-	KORTESTB K1, K1
+	LEAQ (low)(size1*4), high
+	VBROADCASTI64X2 (low), lengths1
+	VBROADCASTI64X2 (low)(size1*1), lane1, lengths1
+	VBROADCASTI64X2 (low)(size1*2), lane2, lengths1
+	VBROADCASTI64X2 (low)(size3*1), lane3, lengths1
+	VBROADCASTI64X2 (high), lengths2
+	VBROADCASTI64X2 (high)(size1*1), lane1, lengths2
+	VBROADCASTI64X2 (high)(size1*2), lane2, lengths2
+	VBROADCASTI64X2 (high)(size3*1), lane3, lengths2
+	MOVQ (low), key0
+	MOVQ (low)(size1*1), key1
+	MOVQ (low)(size1*2), key2
+	MOVQ (low)(size3*1), key3
+	MOVQ (high), key4
+	MOVQ (high)(size1*1), key5
+	MOVQ (high)(size1*2), key6
+	MOVQ (high)(size3*1), key7
+	VPSHUFD $0xee, lengths1, lengths1
+	VPSHUFD $0xee, lengths2, lengths2
+	VPORQ lengths1, lengths2, blocks1
+	VPTESTMQ.BCST murmur<>+64(SB), blocks1, has1
+	KORTESTB has1, has1
 	JNE stop
-	VPSRLQ $4, Z18, Z22
-	VPSRLQ $4, Z19, Z23
-	VMOVDQA64 Z8, Z16
-	VMOVDQA64 Z8, Z17
-	XORL CX, CX
+	VPSRLQ $4, lengths1, whole1
+	VPSRLQ $4, lengths2, whole2
+	VMOVDQA64 seed, h1s
+	VMOVDQA64 seed, h2s
+	XORL at, at
 	JMP more
 block:
-	LOAD(K1, R8, R9, R10, R11, Z20)
-	LOAD(K2, AX, BX, DX, R12, Z21)
-	ADDQ $16, CX
-	VPUNPCKLQDQ Z23, Z22, Z26
+	LOAD(has1, key0, key1, key2, key3, blocks1)
+	LOAD(has2, key4, key5, key6, key7, blocks2)
+	ADDQ $16, at
+	VPUNPCKLQDQ whole2, whole1, Z26
 	VPTESTMQ Z26, Z26, K3
-	VPUNPCKLQDQ Z21, Z20, Z24
-	VPUNPCKHQDQ Z21, Z20, Z25
-	MIX1(Z24)
-	MIX2(Z25)
-	VPXORQ Z24, Z16, Z24
-	VPROLQ $27, Z24, Z24
-	VPADDQ Z17, Z24, Z24
-	VPSLLQ $2, Z24, Z26
-	VPADDQ Z2, Z24, Z24
-	VPADDQ Z26, Z24, K3, Z16
-	VPXORQ Z25, Z17, Z25
-	VPROLQ $31, Z25, Z25
-	VPADDQ Z16, Z25, Z25
-	VPSLLQ $2, Z25, Z26
-	VPADDQ Z3, Z25, Z25
-	VPADDQ Z26, Z25, K3, Z17
-	VPSUBQ.BCST murmur<>+48(SB), Z22, K1, Z22
-	VPSUBQ.BCST murmur<>+48(SB), Z23, K2, Z23
+	VPUNPCKLQDQ blocks2, blocks1, halves1
+	VPUNPCKHQDQ blocks2, blocks1, halves2
+	MIX1(halves1)
+	MIX2(halves2)
+	VPXORQ halves1, h1s, halves1
+	VPROLQ $27, halves1, halves1
+	VPADDQ h2s, halves1, halves1
+	VPSLLQ $2, halves1, Z26
+	VPADDQ add1, halves1, halves1
+	VPADDQ Z26, halves1, K3, h1s
+	VPXORQ halves2, h2s, halves2
+	VPROLQ $31, halves2, halves2
+	VPADDQ h1s, halves2, halves2
+	VPSLLQ $2, halves2, Z26
+	VPADDQ add2, halves2, halves2
+	VPADDQ Z26, halves2, K3, h2s
+	VPSUBQ.BCST murmur<>+48(SB), whole1, has1, whole1
+	VPSUBQ.BCST murmur<>+48(SB), whole2, has2, whole2
 more:
-	VPTESTMQ Z22, Z22, K1
-	VPTESTMQ Z23, Z23, K2
-	KORTESTB K1, K2
+	VPTESTMQ whole1, whole1, has1
+	VPTESTMQ whole2, whole2, has2
+	KORTESTB has1, has2
 	JNE block
-	TAILS(DI, R8, R9, R10, R11, Z18, Z20, X20)
-	JOIN(Z20)
-	TAILS(SI, AX, BX, DX, R12, Z19, Z21, X21)
-	JOIN(Z21)
-	VPUNPCKLQDQ Z21, Z20, Z24
-	VPUNPCKHQDQ Z21, Z20, Z25
-	VPUNPCKLQDQ Z19, Z18, Z18
-	MIX1(Z24)
-	MIX2(Z25)
-	VPTERNLOGQ $0x96, Z24, Z18, Z16
-	VPTERNLOGQ $0x96, Z25, Z18, Z17
-	VPADDQ Z17, Z16, Z16
-	VPADDQ Z16, Z17, Z17
-	FMIX(Z16, Z24)
-	FMIX(Z17, Z25)
-	VPADDQ Z17, Z16, Z16
-	VPADDQ Z16, Z17, Z17
-	VPUNPCKLQDQ Z17, Z16, Z20
-	VPUNPCKHQDQ Z17, Z16, Z21
-	VMOVDQU64 Z20, (R15)
-	VMOVDQU64 Z21, 64(R15)
-	ADDQ $128, R15
-	LEAQ (SI)(R13*4), DI
+	TAILS(low, key0, key1, key2, key3, lengths1, blocks1, blocks1X)
+	JOIN(blocks1)
+	TAILS(high, key4, key5, key6, key7, lengths2, blocks2, blocks2X)
+	JOIN(blocks2)
+	VPUNPCKLQDQ blocks2, blocks1, halves1
+	VPUNPCKHQDQ blocks2, blocks1, halves2
+	VPUNPCKLQDQ lengths2, lengths1, lengths1
+	MIX1(halves1)
+	MIX2(halves2)
+	VPTERNLOGQ $0x96, halves1, lengths1, h1s
+	VPTERNLOGQ $0x96, halves2, lengths1, h2s
+	VPADDQ h2s, h1s, h1s
+	VPADDQ h1s, h2s, h2s
+	FMIX(h1s, halves1)
+	FMIX(h2s, halves2)
+	VPADDQ h2s, h1s, h1s
+	VPADDQ h1s, h2s, h2s
+	VPUNPCKLQDQ h2s, h1s, blocks1
+	VPUNPCKHQDQ h2s, h1s, blocks2
+	VMOVDQU64 blocks1, (digest)
+	VMOVDQU64 blocks2, 64(digest)
+	ADDQ $128, digest
+	LEAQ (high)(size1*4), low
 	DECQ 0(SP)
 	JNE eight
 stop:
 	VZEROUPPER
-	MOVQ eights+24(FP), AX
-	SUBQ 0(SP), AX
-	MOVQ AX, done+40(FP)
+	MOVQ eights+24(FP), key4
+	SUBQ 0(SP), key4
+	MOVQ key4, done+40(FP)
 	RET
