@@ -2,6 +2,7 @@ package bloom
 
 import (
 	"bytes"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -93,4 +94,29 @@ func TestCompatible(t *testing.T) {
 	require.True(t, named.Compatible(must(NewWithParams(params, WithHash(customHash64)))), "a hash is its name")
 	_, err := Read(bytes.NewReader(marshal(t, MustNew(10, 0.1, WithStrategy(triple)))), WithStrategy(byKey))
 	require.Error(t, err, "positions by keys instead of digests")
+}
+
+// TestRatesMultiply: the rates of two filters of the same keys multiply with different seeds, but not with one digest.
+func TestRatesMultiply(t *testing.T) {
+	const n, p, lookups = 10_000, 0.05, 200_000
+	for _, s := range []Strategy{DoubleHashing, Blocked, SplitBlock} {
+		for seed := range uint64(2) {
+			f, g := MustNew(n, p, WithStrategy(s)), MustNew(n*6/5, p, WithStrategy(s), WithSeed(seed))
+			var b [40]byte
+			for i := range uint64(n) {
+				f.Add(key40(&b, i))
+				g.Add(b[:])
+			}
+			both := 0.0
+			for i := range uint64(lookups) {
+				if f.Contains(key40(&b, 1<<40+i)) && g.Contains(b[:]) {
+					both++
+				}
+			}
+			want := lookups * f.Stats().EstimatedFalsePositiveRate * g.Stats().EstimatedFalsePositiveRate
+			if multiply := math.Abs(both-want) < 6*math.Sqrt(want); multiply != (seed == 1) || !multiply && both < 3*want {
+				t.Errorf("%s, seeds 0 and %d: %.0f wrong in both, %.0f if independent", s, seed, both, want)
+			}
+		}
+	}
 }

@@ -28,6 +28,9 @@ func TestBuiltinsPass(t *testing.T) {
 	if !testkit.RaceDetector && !testing.Short() {
 		require.NoError(t, TestStrategy(bloom.DoubleHashing), "at the default points")
 	}
+	small := at(bloom.Definition{MaxM: 2048}, good) // as Ethereum's
+	require.NoError(t, TestStrategy(small, bloom.Params{N: 100, P: 0.01}))
+	require.ErrorContains(t, TestStrategy(small), "no m up to 2048 bits")
 	for _, h := range bloom.Hashes() {
 		require.NoError(t, TestHash(h))
 	}
