@@ -6,213 +6,222 @@ import (
 	"fmt"
 	"log"
 	"net/http"
-	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/seed3447c163/bloom"
+	"golang.org/x/sync/errgroup"
 )
 
-const workers = 8
+const (
+	maxHosts = 8  // that are asked at the same time
+	maxHops  = 10 // consecutive redirects
+	maxInRow = 10 // pages of a host that fail in a row, each after all tries, before the host is left alone
+)
 
 // A crawler fetches pages and follows their links until none are left.
 type crawler struct {
-	seen  *bloom.BloomFilter
-	depth uint          // largest number of clicks from a start URL
-	delay time.Duration // between requests to a host
-	pause time.Duration // before the second try of a page; twice as long before the third
-
-	maxPause time.Duration // even if Retry-After is longer
-
+	seen   *bloom.BloomFilter
+	depth  uint          // largest number of clicks from a start URL
+	delay  time.Duration // between two requests to a host
+	pause  time.Duration // before the second try of a page; twice as long before the third
 	client http.Client
-	hosts  map[string]*host // of the start URLs
+	lock   *flock.Flock // of the queue file
 
-	fetched, failed, known atomic.Int64 // numbers of pages, of pages, and of links to pages seen before
+	hosts sync.Map     // from names to *host: of the start pages, and to which these redirect
+	known atomic.Int64 // number of links to pages seen before
 
-	mu     sync.Mutex
-	levels [][]place // waiting pages by depth
-	queued int       // number of pages, waiting or done
-	file   *os.File  // the queue file, or nil
-	broken error     // why the queue file cannot be written
-	stop   func()
+	mu     sync.Mutex     // guards all below
+	levels [][]place      // waiting pages by depth
+	pages  map[string]int // numbers of pages by kinds
+	file   *os.File       // the queue file
+	broken error          // why the queue file cannot be written
+}
+
+// Kinds of pages. A result is a kind, and the reason after ": ".
+const fetched, partly, forbidden, failed, waiting = "fetched", "fetched in part", "forbidden", "failed", "waiting"
+
+func kind(result string) string {
+	kind, _, _ := strings.Cut(result, ": ")
+	return kind
 }
 
 // A place is a waiting page, and how the crawler reached it.
 type place struct {
-	url   *url.URL
+	url   string
 	depth uint // clicks from a start URL; redirects do not count
 	hops  int  // redirects since the last click
 }
 
-func newCrawler(n uint64, depth uint, delay time.Duration) (*crawler, error) {
-	seen, err := bloom.New(n, 1e-6, bloom.WithHash(bloom.MapHash))
-	c := &crawler{seen: seen, depth: depth, delay: delay, pause: time.Second, maxPause: time.Minute, hosts: map[string]*host{}, levels: make([][]place, depth+1)}
-	c.client.Timeout = timeout
-	c.client.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
-		if via[0].URL.Path == "/robots.txt" && len(via) <= 5 { // RFC 9309, 2.3.1.2
-			return nil
-		}
-		return http.ErrUseLastResponse // the target goes through the filter
+// next returns the place of a link on a page, or of the target of a redirect.
+func (at place) next(link string, redirect bool) place {
+	if redirect {
+		return place{link, at.depth, at.hops + 1}
 	}
-	return c, err
+	return place{link, at.depth + 1, 0}
 }
 
-// crawl returns when all pages are done or ctx ends. path is the queue file, or "". The error says why no page was
-// fetched, or what is wrong with the queue file.
-//
-// It works level by level: all pages at one depth are done before the first page of the next. Otherwise a long chain of
-// fast pages could reach a URL before a short chain of slow pages does, and the depth limit would exclude pages that
-// are near enough. A map could store the depth of a URL and correct it later; a filter cannot. (A page that waits for
-// another run is done after deeper ones, so URLs that it has in common with them may have a greater depth.)
-func (c *crawler) crawl(ctx context.Context, path string, starts ...string) error {
-	ctx, c.stop = context.WithCancel(ctx)
-	defer c.stop()
-	if err := c.begin(ctx, path, starts); err != nil || ctx.Err() != nil {
-		return err
+// newCrawler queues the start pages, or the pages that wait in the queue file.
+func newCrawler(path string, n uint64, depth uint, delay time.Duration, starts []string) (*crawler, error) {
+	seen, err := bloom.New(n, 1e-6, bloom.WithHash(bloom.MapHash))
+	if err != nil {
+		return nil, err
 	}
-	for depth := range c.levels {
-		for len(c.levels[depth]) > 0 { // again if there were redirects
-			level := c.levels[depth]
+	c := &crawler{seen: seen, depth: depth, delay: delay, pause: time.Second, client: newClient(), pages: map[string]int{}}
+	var first []string
+	for _, start := range starts {
+		if u, err := urls.Parse(start); err != nil || !isWeb(u) {
+			return nil, fmt.Errorf("start URL %q, want http://… or https://…", start)
+		} else if next, ok := c.follow(u, "", place{hops: -1}, true); ok {
+			first = append(first, next.url)
+		}
+	}
+	return c, c.openQueue(path, first)
+}
+
+// crawl returns when no page can be fetched now, or ctx ends. The error says why the queue file cannot be written.
+//
+// All pages at one depth are done before the first page of the next. Otherwise a long chain of fast pages could reach a
+// URL before a short chain of slow pages does, and the depth limit would exclude pages that are near enough. A map could
+// store the depth of a URL and correct it later; a filter cannot. (A page that waits for another run is done after
+// deeper ones.)
+func (c *crawler) crawl(ctx context.Context) error {
+	for depth := 0; depth < len(c.levels); depth++ {
+		for len(c.levels[depth]) > 0 && ctx.Err() == nil { // again if there were redirects
+			byHost := map[*host][]place{}
+			for _, at := range c.levels[depth] {
+				byHost[c.hostOf(at)] = append(byHost[c.hostOf(at)], at)
+			}
 			c.levels[depth] = nil
-			var done sync.WaitGroup
-			slots := make(chan struct{}, workers)
-			for _, at := range level {
-				slots <- struct{}{}
-				done.Go(func() {
-					c.visit(ctx, at) // after ctx has ended, it returns at once
-					<-slots
+			group, ctx := errgroup.WithContext(ctx)
+			group.SetLimit(maxHosts)
+			for h, pages := range byHost {
+				group.Go(func() (err error) {
+					for i := 0; i < len(pages) && !h.alone && err == nil && ctx.Err() == nil; i++ {
+						err = c.visit(ctx, h, pages[i])
+					}
+					return err
 				})
 			}
-			done.Wait()
+			if err := group.Wait(); err != nil {
+				return err
+			}
 		}
 	}
-	if c.broken == nil && c.fetched.Load() == 0 && c.waiting() == 0 && ctx.Err() == nil {
-		return errors.New("nothing was fetched: all start pages failed, or robots.txt forbids them")
-	}
-	return c.broken
+	return nil
 }
 
-// begin reads the rules of the hosts, and queues the start pages or the pages in the queue file.
-func (c *crawler) begin(ctx context.Context, path string, starts []string) error {
-	for _, start := range starts {
-		u, err := normalize(&url.URL{}, start)
-		if err != nil {
-			return fmt.Errorf("start URL %q: %w", start, err)
-		}
-		if c.hosts[u.Host] == nil {
-			c.hosts[u.Host] = c.newHost(ctx, u)
-		}
-		if c.seen.AddString(u.String()) {
-			c.levels[0] = append(c.levels[0], place{url: u})
-			c.queued++
-		}
-	}
-	if path == "" || ctx.Err() != nil {
+// visit fetches a page, follows its links and records that it is done. After a temporary error, the page still waits.
+func (c *crawler) visit(ctx context.Context, h *host, at place) error {
+	got, err := c.fetch(ctx, h, at.url)
+	done := page{URL: at.url, Result: fetched, Redirect: got.redirect}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil // interrupted
+	case errors.Is(err, errLater):
+		h.inRow++
+		h.alone = h.alone || h.inRow == maxInRow
+		log.Printf("%s: %v; host left alone for this run: %t", at.url, err, h.alone)
 		return nil
+	case got.redirect && at.hops == maxHops:
+		err = fmt.Errorf("%s: more than %d redirects", failed, maxHops)
+		got.links = nil
+	case got.redirect && at.depth == 0:
+		log.Printf("%s redirects to %s", at.url, got.links[0])
 	}
-	return c.useQueue(path)
+	h.inRow = 0
+	if err != nil {
+		done.Result = err.Error()
+		log.Printf("%s: %v", at.url, err)
+	}
+	var next []place
+	for _, ref := range got.links {
+		if to, ok := c.follow(got.base, ref, at, got.redirect); ok {
+			done.Links = append(done.Links, to.url)
+			next = append(next, to)
+		}
+	}
+	return c.finish(done, next)
 }
 
-// waiting returns the number of waiting pages.
-func (c *crawler) waiting() int64 { return int64(c.queued) - c.fetched.Load() - c.failed.Load() }
+// follow returns the target of a link if the crawler may go there and has not seen it. The filter comes last: a filter
+// cannot forget, so it must not get a URL that will not be queued.
+func (c *crawler) follow(base *address, ref string, at place, redirect bool) (next place, ok bool) {
+	u, err := base.Parse(ref)
+	if err != nil {
+		log.Printf("%s: not followed: %v", base, err)
+		return next, false
+	}
+	u.SetUsername("")
+	u.SetPassword("")
+	next = at.next(u.Href(true), redirect) // without the fragment; two spellings may be two pages
+	if next.depth > c.depth || !isWeb(u) || c.hostOf(next) == nil {
+		return next, false
+	}
+	if !c.seen.AddString(next.url) {
+		c.known.Add(1)
+		return next, false
+	}
+	return next, true
+}
+
+// hostOf returns the host of a page, or nil if the crawler must not ask it. Start pages, and the pages to which they
+// redirect, add theirs.
+func (c *crawler) hostOf(at place) *host {
+	_, name, _ := parts(at.url)
+	if at.depth == 0 {
+		c.hosts.LoadOrStore(name, c.newHost())
+	}
+	found, _ := c.hosts.Load(name)
+	h, _ := found.(*host)
+	return h
+}
+
+// finish records that a page is done, and queues the new pages to which it led.
+func (c *crawler) finish(done page, next []place) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken == nil { // no line may follow an incomplete one
+		c.broken = c.writeLine(done)
+	}
+	if c.broken != nil {
+		return c.broken
+	}
+	c.pages[kind(done.Result)]++
+	c.pages[waiting]--
+	for _, at := range next {
+		c.enqueue(at)
+	}
+	return nil
+}
+
+func (c *crawler) enqueue(at place) {
+	for uint(len(c.levels)) <= at.depth {
+		c.levels = append(c.levels, nil)
+	}
+	c.levels[at.depth] = append(c.levels[at.depth], at)
+	c.pages[waiting]++
+}
 
 // progress describes the progress of the crawl. It may be called while the crawl runs.
 func (c *crawler) progress() string {
-	return fmt.Sprintf("%d pages fetched, %d failed", c.fetched.Load(), c.failed.Load())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return fmt.Sprintf("Pages: %d fetched, %d fetched in part, %d forbidden by robots.txt, %d failed, %d waiting",
+		c.pages[fetched], c.pages[partly], c.pages[forbidden], c.pages[failed], c.pages[waiting])
 }
 
 // summary describes the result: the pages, the fill of the filter, and whether it was large enough.
 func (c *crawler) summary() string {
 	stats := c.seen.Stats()
-	summary := fmt.Sprintf("%s; %d links led to pages seen before.\nThe filter has %d of %d planned URLs in %d bytes.",
+	summary := fmt.Sprintf("%s.\n%d links led to pages seen before. The filter has %d of %d planned URLs in %d bytes.",
 		c.progress(), c.known.Load(), stats.EstimatedCount, stats.Params.N, c.seen.SizeBytes())
 	if stats.OverP() {
 		summary += "\nThe crawl has outgrown the filter: pages were skipped. Crawl again with a larger -n."
 	}
 	return summary
-}
-
-// visit fetches a page and, except at the last level, follows its links. After a temporary error, the page still waits
-// if there is a queue file.
-func (c *crawler) visit(ctx context.Context, at place) {
-	got, err := c.fetch(ctx, at.url)
-	if err != nil && ctx.Err() != nil {
-		return // interrupted
-	}
-	done, next := page{URL: at.url.String()}, []place(nil)
-	lead := func(ref string, to place) string {
-		if to.url = c.follow(got.base, ref); to.url == nil {
-			return ""
-		}
-		next = append(next, to)
-		return to.url.String()
-	}
-	switch {
-	case err == nil && got.redirect != "" && at.hops == maxHops:
-		err = fmt.Errorf("stopped after %d redirects", maxHops)
-	case err == nil && got.redirect != "":
-		done.Redirect = lead(got.redirect, place{depth: at.depth, hops: at.hops + 1})
-	case err == nil && at.depth < c.depth:
-		for _, ref := range got.links {
-			if link := lead(ref, place{depth: at.depth + 1}); link != "" {
-				done.Links = append(done.Links, link)
-			}
-		}
-	}
-	if err != nil {
-		done.Error = err.Error()
-		waits := errors.As(err, new(temporaryError)) && c.file != nil
-		if !errors.Is(err, errAlone) {
-			log.Printf("not fetched: %s: %v", at.url, err)
-		}
-		if waits {
-			return
-		}
-	}
-	c.finish(done, next)
-}
-
-// finish records that a page is done, and queues the new pages to which it led.
-func (c *crawler) finish(done page, next []place) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.file != nil && c.broken == nil {
-		c.broken = c.writeLine(done)
-	}
-	if c.broken != nil {
-		c.stop() // no line may follow an incomplete one
-		return
-	}
-	c.count(done)
-	for _, to := range next {
-		c.levels[to.depth] = append(c.levels[to.depth], to)
-		c.queued++
-	}
-}
-
-func (c *crawler) count(done page) {
-	if done.Error != "" {
-		c.failed.Add(1)
-		return
-	}
-	c.fetched.Add(1)
-}
-
-// follow returns the target of a link if the crawler may follow it and has not seen it; otherwise nil. The filter comes
-// last: a filter cannot forget, so it must not get a URL that will not be queued.
-func (c *crawler) follow(base *url.URL, ref string) *url.URL {
-	u, err := normalize(base, ref)
-	if err != nil {
-		return nil
-	}
-	if host := c.hosts[u.Host]; host == nil || host.forbids(u) {
-		return nil
-	}
-	if !c.seen.AddString(u.String()) {
-		c.known.Add(1)
-		return nil
-	}
-	return u
 }

@@ -1,148 +1,227 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log"
-	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
+	"regexp"
+	"strings"
 	"time"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/hashicorp/go-retryablehttp"
+	whatwg "github.com/nlnwa/whatwg-url/url"
+	"github.com/temoto/robotstxt"
+	"golang.org/x/net/html/charset"
+	"golang.org/x/time/rate"
 )
 
 const (
-	agent     = "bloom-crawler" // the name in robots.txt
-	userAgent = agent + "/1.0 (+https://github.com/seed3447c163/bloom)"
-	timeout   = 10 * time.Second // per request
-	maxBody   = 4 << 20          // bytes read per page or robots.txt
-	maxHops   = 10               // consecutive redirects
-	tries     = 3                // of a page in one run
+	agent    = "bloom-crawler" // the name in robots.txt
+	maxBody  = 4 << 20         // bytes read per page or robots.txt
+	maxPause = time.Minute     // a host that asks for more is left alone
 )
 
-// A temporaryError is an error after which the page may be fetched later: the server does not answer or is busy.
-type temporaryError struct {
-	error
-	busy  bool          // if true, the host gets no request for a while
-	after time.Duration // from Retry-After
+var (
+	errLater     = errors.New("waits") // the server does not answer or is busy
+	errForbidden = fmt.Errorf("%s: robots.txt", forbidden)
+	errLarge     = fmt.Errorf("%s: only the links in the first %d MiB are followed", partly, maxBody>>20)
+)
+
+// urls reads URLs as browsers do. net/url refuses some of them, and writes others in another way.
+var urls = whatwg.NewParser()
+
+type address = whatwg.Url
+
+func isWeb(u *address) bool { return strings.HasPrefix(u.Scheme(), "http") && u.Host() != "" }
+
+// parts returns scheme and host of a URL in the filter, and what a request asks for.
+func parts(link string) (scheme, host, target string) {
+	p := append(strings.SplitN(link, "/", 4), "", "", "")
+	return strings.TrimSuffix(p[0], ":"), p[2], "/" + p[3]
 }
 
-// An answer has the links of a page, or its redirect.
-type answer struct {
-	base     *url.URL // base URL of the links
-	links    []string
-	redirect string
+// A host is a server, with its rules. One goroutine uses it at a time.
+type host struct {
+	client  retryablehttp.Client
+	limiter *rate.Limiter
+	rules   *robotstxt.Group // nil before robots.txt was read
+	inRow   int              // pages in a row that failed
+	alone   bool             // it gets no more requests in this run
 }
 
-// fetch gets a page. After temporary errors it tries again, with growing pauses. While a host is busy, no other page of
-// it is requested.
-func (c *crawler) fetch(ctx context.Context, u *url.URL) (got answer, err error) {
-	host := c.hosts[u.Host]
-	for try := range tries {
-		if err := host.wait(ctx); err != nil {
-			return got, err
-		}
-		if host.forbids(u) {
-			return got, errors.New("robots.txt forbids it")
-		}
-		got, err = c.get(ctx, u)
-		var later temporaryError
-		if !errors.As(err, &later) {
-			host.answered()
-			return got, err
-		}
-		switch pause := c.pause << try; {
-		case ctx.Err() != nil:
-			return got, err
-		case later.busy:
-			host.rest(min(max(pause, later.after), c.maxPause))
-		case try+1 < tries:
-			sleep(ctx, pause)
-		}
+func (c *crawler) newHost() *host {
+	h := &host{limiter: rate.NewLimiter(rate.Every(c.delay), 1)} // Every(0) is no limit
+	h.client = retryablehttp.Client{
+		HTTPClient: &c.client, RetryMax: 3, RetryWaitMin: c.pause, RetryWaitMax: maxPause,
+		Backoff: retryablehttp.DefaultBackoff, ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		PrepareRetry: func(r *http.Request) error { return h.limiter.Wait(r.Context()) },
+		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+			again, err := retryablehttp.DefaultRetryPolicy(ctx, resp, err)
+			h.alone = h.alone || retryablehttp.DefaultBackoff(0, 0, 0, resp) > maxPause // Retry-After
+			return again && !h.alone, err
+		},
 	}
-	host.failed()
-	return got, err
+	return h
 }
 
-// sleep returns after a pause or when ctx ends.
-func sleep(ctx context.Context, pause time.Duration) {
-	select {
-	case <-time.After(pause):
-	case <-ctx.Done():
-	}
+func newClient() http.Client {
+	return http.Client{Transport: redirects{http.DefaultTransport}, Timeout: 10 * time.Second}
 }
 
-// get requests a page once.
-func (c *crawler) get(ctx context.Context, u *url.URL) (got answer, err error) {
-	resp, err := c.request(ctx, u)
-	if err != nil {
-		return got, temporaryError{error: err}
-	}
-	body := resp.Body.(*body)
-	defer body.Close()
-	got.base, got.redirect = u, resp.Header.Get("Location")
-	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch status := resp.StatusCode; {
-	case status/100 == 3 && got.redirect != "":
-		return got, nil
-	case status >= 500 || status == http.StatusTooManyRequests:
-		busy := status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
-		return got, temporaryError{errors.New(resp.Status), busy, retryAfter(resp.Header.Get("Retry-After"))}
-	case status/100 != 2:
-		return got, errors.New(resp.Status)
-	}
-	got.redirect = ""
-	if mediaType == "text/html" {
-		got.base, got.links, err = readLinks(body, u)
-	}
-	if body.broken != nil {
-		return got, temporaryError{error: body.broken}
-	}
-	return got, err
-}
+// redirects hides redirects from http.Client, which would follow them: a target goes through the filter first.
+type redirects struct{ http.RoundTripper }
 
-// retryAfter returns the time in a Retry-After header, in seconds or until a date, or 0.
-func retryAfter(header string) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(header); err == nil {
-		return time.Until(at)
-	}
-	return 0
-}
-
-// request sends a request. The body of the response is a *body.
-func (c *crawler) request(ctx context.Context, u *url.URL) (*http.Response, error) {
-	req := &http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"User-Agent": {userAgent}}}
-	resp, err := c.client.Do(req.WithContext(ctx))
-	if err == nil {
-		resp.Body = &body{ReadCloser: resp.Body, url: u, left: maxBody}
+func (t redirects) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(r)
+	if err == nil && resp.StatusCode/100 == 3 {
+		resp.Header["Target"] = resp.Header["Location"]
+		resp.Header.Del("Location")
 	}
 	return resp, err
 }
 
-// A body reads at most the first maxBody bytes of a response.
-type body struct {
-	io.ReadCloser
-	url    *url.URL
-	left   int
-	broken error // why it could not be read
+// get requests a URL, up to four times while the server does not answer or is busy. Then the error is errLater. It
+// reads up to maxBody+1 bytes.
+func (h *host) get(ctx context.Context, link string) (resp *http.Response, body []byte, err error) {
+	scheme, name, target := parts(link)
+	u, err := url.Parse(link)
+	if err != nil || u.RequestURI() != target {
+		u = &url.URL{Scheme: scheme, Host: name, Opaque: target}
+		if strings.HasPrefix(target, "//") { // which would be a host
+			u.Opaque = "//" + name + target
+		}
+	}
+	header := http.Header{"User-Agent": {agent + "/1.0 (+https://github.com/seed3447c163/bloom)"}}
+	req := &retryablehttp.Request{Request: (&http.Request{Method: "GET", URL: u, Header: header}).WithContext(ctx)}
+	req.SetResponseHandler(func(resp *http.Response) (err error) { // a body that is cut is read again
+		body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+		return err
+	})
+	if err = h.limiter.Wait(ctx); err == nil {
+		resp, err = h.client.Do(req)
+	}
+	if resp != nil {
+		resp.Body.Close()
+		if err == nil && (resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests) {
+			err = errors.New(resp.Status)
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errLater, err)
+	}
+	return resp, body, err
 }
 
-func (b *body) Read(p []byte) (n int, err error) {
-	if b.left == 0 {
-		if n, _ := io.ReadFull(b.ReadCloser, make([]byte, 1)); n > 0 {
-			log.Printf("only the first %d bytes are read: %s", maxBody, b.url)
+// readRules reads robots.txt, which may have moved up to five times (RFC 9309, 2.3.1.2). If it cannot be read, the host
+// gets no more requests (2.3.1.4).
+func (h *host) readRules(ctx context.Context, link string, delay time.Duration) error {
+	at, err := urls.ParseRef(link, "/robots.txt")
+	for hops := 0; err == nil; hops++ {
+		resp, body, bad := h.get(ctx, at.Href(true))
+		if err = bad; err != nil {
+			break
 		}
-		return 0, io.EOF
+		if to := resp.Header.Get("Target"); to != "" && hops < 5 {
+			at, err = at.Parse(to)
+			continue
+		}
+		robots, bad := robotstxt.FromStatusAndBytes(resp.StatusCode, body[:min(len(body), maxBody)])
+		if err = bad; err == nil {
+			h.rules = robots.FindGroup(agent)
+			h.limiter.SetLimit(rate.Every(max(delay, h.rules.CrawlDelay)))
+			return nil
+		}
 	}
-	n, err = b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	if err != nil && err != io.EOF {
-		b.broken = fmt.Errorf("reading the answer: %w", err)
+	h.alone = true
+	return fmt.Errorf("%w: robots.txt: %w", errLater, err)
+}
+
+// An answer has the links of a page, or the target of its redirect.
+type answer struct {
+	base     *address // of the links
+	links    []string
+	redirect bool
+}
+
+// fetch gets a page. With errLarge, there are links too.
+func (c *crawler) fetch(ctx context.Context, h *host, link string) (got answer, err error) {
+	if h.rules == nil {
+		if err := h.readRules(ctx, link, c.delay); err != nil {
+			return got, err
+		}
 	}
-	return n, err
+	if _, _, target := parts(link); !h.rules.Test(target) {
+		return got, errForbidden
+	}
+	resp, body, err := h.get(ctx, link)
+	if err != nil {
+		return got, err
+	}
+	to := resp.Header.Get("Target")
+	switch {
+	case to != "":
+		got = answer{links: []string{to}, redirect: true}
+		got.base, err = urls.Parse(link)
+	case resp.StatusCode/100 != 2:
+		err = fmt.Errorf("%s: %s", failed, resp.Status)
+	default:
+		got, err = readLinks(link, body[:min(len(body), maxBody)], resp.Header.Get("Content-Type"))
+		if err != nil {
+			err = fmt.Errorf("%s: %w", failed, err)
+		} else if len(body) > maxBody {
+			err = errLarge
+		}
+	}
+	return got, err
+}
+
+var (
+	emptyTag = regexp.MustCompile(`<(script|style|title|textarea|iframe|noscript)\b([^<>]*)/>`) // in HTML, they do not end
+	letters  = regexp.MustCompile(`[^\x00-\x7f]+`)
+)
+
+// readLinks returns the links of a page, and its base URL if it has one of its own.
+func readLinks(link string, body []byte, contentType string) (got answer, err error) {
+	if contentType == "" {
+		contentType = http.DetectContentType(body)
+	}
+	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	if kind = strings.TrimSpace(kind); kind != "text/html" && kind != "application/xhtml+xml" {
+		return got, nil
+	}
+	encoding, name, _ := charset.DetermineEncoding(body, contentType)
+	if got.base, err = urls.Parse(link); err != nil {
+		return got, err
+	}
+	text, err := encoding.NewDecoder().Bytes(body)
+	if err != nil {
+		return got, err
+	}
+	if kind != "text/html" {
+		text = emptyTag.ReplaceAll(text, []byte("<$1$2></$1>"))
+	}
+	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(text))
+	if err != nil {
+		return got, err
+	}
+	if own, err := got.base.Parse(doc.Find("base[href]").AttrOr("href", "")); err == nil && isWeb(own) {
+		got.base = own
+	}
+	links := doc.Find("a[href], area[href]").Not("[rel~=nofollow i]")
+	got.links = links.Map(func(_ int, link *goquery.Selection) string {
+		ref := link.AttrOr("href", "")
+		if path, query, ok := strings.Cut(ref, "?"); ok && !strings.HasPrefix(name, "utf-") { // in the page's encoding
+			ref = path + "?" + letters.ReplaceAllStringFunc(query, func(s string) string {
+				s, _ = encoding.NewEncoder().String(s)
+				return url.QueryEscape(s)
+			})
+		}
+		return ref
+	})
+	return got, nil
 }

@@ -1,22 +1,20 @@
-// Crawler is a concurrent web crawler. A Bloom filter is its only memory of the URLs it has seen:
+// Crawler crawls web sites. A Bloom filter tells whether a link is new:
 //
-//	if seen.AddString(url) {
-//		queue = append(queue, url) // new, and no other worker gets true
+//	if seen.AddString(link) {
+//		next = append(next, link) // new, and no other goroutine gets true
 //	}
 //
-// One call looks up and adds, from any number of workers, without a lock. A page whose URL is a false positive is never
-// fetched, so the rate is 1e-6. Web pages choose the keys, so the hash is MapHash, whose seed is random and secret.
-//
-// The crawler stays on the hosts of the start URLs, obeys robots.txt and rel=nofollow, and limits its rate per host.
-// Each second it prints the number of fetched pages. If a site does not answer or is busy, it tries again after a
-// pause. With -queue it can be stopped or killed: the same command then continues the crawl, no page is lost, and pages
-// with temporary errors are tried again. Without a URL it crawls a built-in site, which it serves on the loopback
-// interface.
+// crawl.go works level by level, with one goroutine per host: fetch.go gets a page and finds its links, follow passes
+// them through the filter, and finish writes the page and its new links as one line of the queue file (queue.go). Only
+// then are the links queued. The queue must be as durable as the filter: a link that the filter has and the queue has
+// lost is never fetched. So there is one file, from which the filter is built again. A page whose URL is a false
+// positive is never fetched, so p is 1e-6. Web pages choose the keys, so the hash is MapHash, whose seed is secret.
 package main
 
 import (
 	"context"
 	"embed"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -25,7 +23,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
-	"strings"
+	"path/filepath"
 	"time"
 )
 
@@ -36,60 +34,57 @@ var site embed.FS
 
 func main() {
 	depth := flag.Uint("depth", 8, "follow links up to this many `clicks` away from a start URL")
-	delay := flag.Duration("delay", 200*time.Millisecond, "least `time` between two requests to a host; the built-in site has none")
+	delay := flag.Duration("delay", time.Second, "least `time` between two requests to a host; a longer Crawl-delay in robots.txt counts")
 	n := flag.Uint64("n", 1_000_000, "planned `number` of URLs")
-	queue := flag.String("queue", "", "`file` that keeps the queue, so that the same command can go on with the crawl")
+	path := flag.String("queue", "", "`file` that keeps the queue, so that the same command can go on with the crawl")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C kills
-	starts := flag.Args()
-	builtIn := len(starts) == 0
-	if builtIn {
-		if *queue != "" {
-			log.Fatal("-queue without a URL, want one: the built-in site has another address each time")
-		}
-		server := httptest.NewServer(siteHandler())
-		defer server.Close()
-		starts, *delay = []string{server.URL}, 0
-		fmt.Println("Crawling a built-in example site. One of its links leads to no page.")
-	}
-	c, err := newCrawler(*n, *depth, *delay)
-	if err != nil {
+	if left, err := run(ctx, *path, *n, *depth, *delay, flag.Args()); err != nil {
 		log.Fatal(err)
+	} else if left > 0 {
+		fmt.Println("With -queue FILE, the same command goes on.")
+		os.Exit(1)
 	}
-	fmt.Println("Crawling", strings.Join(starts, " "))
+}
+
+// run crawls and prints a summary. It returns the number of pages that wait for another run.
+func run(ctx context.Context, path string, n uint64, depth uint, delay time.Duration, starts []string) (int, error) {
+	if len(starts) == 0 {
+		files, err := fs.Sub(site, "site")
+		if err != nil || path != "" {
+			return 0, errors.Join(err, errors.New("-queue without a URL, want one: the built-in site has another address each time"))
+		}
+		server := httptest.NewServer(http.FileServerFS(files))
+		defer server.Close()
+		starts, delay = []string{server.URL}, 0
+		fmt.Println("Crawling a built-in example site. One of its links leads to no page.")
+		defer fmt.Println("Next: go run ./examples/crawler -queue site.queue https://example.org/ # a site of yours")
+	}
+	if path == "" {
+		dir, err := os.MkdirTemp("", "crawler")
+		if err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(dir)
+		path = filepath.Join(dir, "queue")
+	}
+	c, err := newCrawler(path, n, depth, delay, starts)
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
 	second := time.NewTicker(time.Second)
+	defer second.Stop()
 	go func() {
 		for range second.C {
 			log.Print(c.progress())
 		}
 	}()
-	err = c.crawl(ctx, *queue, starts...)
-	second.Stop()
-	if err != nil {
-		log.Fatal(err)
+	err = c.crawl(ctx)
+	fmt.Println(c.summary())
+	if err == nil && c.pages[fetched]+c.pages[partly]+c.pages[waiting] == 0 {
+		err = errors.New("nothing was fetched: all start pages failed, or robots.txt forbids them")
 	}
-	did := "Done"
-	if ctx.Err() != nil || c.waiting() > 0 {
-		did = "Stopped"
-	}
-	fmt.Print(did, ": ", c.summary(), "\n")
-	switch {
-	case *queue == "" && ctx.Err() != nil:
-		fmt.Println("With -queue FILE, a stopped crawl can go on later.")
-	case *queue != "" && c.waiting() > 0:
-		fmt.Printf("%d pages wait in %s. The same command goes on.\n", c.waiting(), *queue)
-		os.Exit(1)
-	}
-	if builtIn {
-		fmt.Println("Next: go run ./examples/crawler -queue site.queue https://example.org/ # a site of yours")
-	}
-}
-
-func siteHandler() http.Handler {
-	files, err := fs.Sub(site, "site")
-	if err != nil {
-		panic(err)
-	}
-	return http.FileServerFS(files)
+	return c.pages[waiting], err
 }

@@ -6,72 +6,62 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"net/url"
 	"os"
-	"slices"
 	"strings"
+
+	"github.com/gofrs/flock"
 )
 
-// With a queue file, a crawl continues after it was stopped or killed. The file determines the queue and the keys of
-// the filter. The first line has the start URLs and the depth. Each further line has a page that is done, and its new
-// links. A page waits if it is a start or a link and is not done. A page with a temporary error is not written as done.
+// A page is a line of the queue file: a page that is done, and the new pages to which it led. The first line has the
+// start pages and the depth. A page waits if it is a start or a link and has no line. So the file determines the queue
+// and the keys of the filter.
 //
 // With the filter in another file, pages would be lost: after a kill between two writes, the filter would have URLs
 // that the queue lacks. Here a kill only makes the crawler fetch again the pages that were being fetched. After a power
-// cut, it also fetches those whose lines were not on the disk. Only one process may use the file at a time.
-type (
-	header struct {
-		Starts []string `json:"starts"`
-		Depth  uint     `json:"depth"`
-	}
-	page struct {
-		URL   string   `json:"url"`
-		Error string   `json:"error,omitempty"` // why it could not be fetched
-		Links []string `json:"links,omitempty"`
+// cut, it also fetches those whose lines were not on the disk.
+type page struct {
+	URL      string   `json:"url"`
+	Result   string   `json:"result"`
+	Links    []string `json:"links,omitempty"`
+	Redirect bool     `json:"redirect,omitempty"` // to the only link
+}
 
-		Redirect string `json:"redirect,omitempty"` // target of a redirect, if new
+// openQueue opens or makes the file at path, and restores the queue and the filter from it. It locks path+".lock".
+func (c *crawler) openQueue(path string, starts []string) (err error) {
+	c.lock = flock.New(path + ".lock")
+	if locked, err := c.lock.TryLock(); err != nil || !locked {
+		return errors.Join(fmt.Errorf("%s.lock is locked by another crawler, or cannot be locked", path), err)
 	}
-)
-
-// useQueue opens or makes the file at path, and restores the queue and the filter from it. The start pages are queued
-// already.
-func (c *crawler) useQueue(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if c.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+		return err
+	}
+	first, err := json.Marshal(map[string]any{"starts": starts, "depth": c.depth})
 	if err != nil {
 		return err
 	}
-	c.file = file // open until the process ends
-	first := header{Depth: c.depth}
 	waits := map[string]place{}
-	for _, at := range c.levels[0] {
-		first.Starts = append(first.Starts, at.url.String())
-		waits[at.url.String()] = at
-	}
-	want, err := json.Marshal(first)
-	if err != nil {
-		return err
+	for _, start := range starts {
+		waits[start] = place{url: start}
 	}
 	whole := int64(0) // bytes of complete lines
-	for lines, number := bufio.NewReader(file), 1; ; number++ {
+	for lines, number := bufio.NewReader(c.file), 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		switch {
-		case number == 1 && !strings.HasPrefix(string(want)+"\n", string(line)):
-			return fmt.Errorf("%s is the queue of another crawl or no queue, it begins with %.200q, want %s", path, line, want)
+		case number == 1 && !strings.HasPrefix(string(first)+"\n", string(line)):
+			return fmt.Errorf("%s is the queue of another crawl or no queue, it begins with %.200q, want %s", path, line, first)
 		case err == io.EOF: // line is incomplete if a kill or a full disk has cut off the last write
-			_, err = file.Seek(whole, io.SeekStart)
-			err = errors.Join(err, file.Truncate(whole))
-			if number == 1 && err == nil {
-				err = c.writeLine(first)
+			for _, at := range waits { // in another order each time, or the same failing pages could always come first
+				c.enqueue(at)
 			}
-			c.restore(waits)
-			return err
-		case err != nil:
-			return err
-		case number > 1:
-			if err := c.redo(line, waits); err != nil {
-				return fmt.Errorf("%s, line %d: %w", path, number, err)
+			if err = c.file.Truncate(whole); number == 1 && err == nil {
+				err = c.writeLine(json.RawMessage(first))
 			}
+			return err
+		case err == nil && number > 1:
+			err = c.redo(line, waits)
+		}
+		if err != nil {
+			return fmt.Errorf("%s, line %d: %w", path, number, err)
 		}
 		whole += int64(len(line))
 	}
@@ -84,37 +74,20 @@ func (c *crawler) redo(line []byte, waits map[string]place) error {
 		return err
 	}
 	at, ok := waits[p.URL]
-	if !ok || at.depth == c.depth && len(p.Links) > 0 {
+	if !ok {
 		return fmt.Errorf("%q is done, and no line before led to it", p.URL)
 	}
 	delete(waits, p.URL)
-	c.count(p)
-	lead := func(link string, to place) (err error) {
-		if to.url, err = normalize(&url.URL{}, link); err == nil {
-			c.seen.AddString(link)
-			waits[link] = to
-		}
-		return err
-	}
+	c.pages[kind(p.Result)]++
 	for _, link := range p.Links {
-		if err := lead(link, place{depth: at.depth + 1}); err != nil {
-			return err
+		next := at.next(link, p.Redirect)
+		if next.depth > c.depth || c.hostOf(next) == nil {
+			return fmt.Errorf("%q is no page of this crawl", link)
 		}
-	}
-	if p.Redirect != "" {
-		return lead(p.Redirect, place{depth: at.depth, hops: at.hops + 1})
+		c.seen.AddString(link)
+		waits[link] = next
 	}
 	return nil
-}
-
-// restore queues these pages instead of all others.
-func (c *crawler) restore(waits map[string]place) {
-	clear(c.levels)
-	c.queued = len(waits) + int(c.fetched.Load()+c.failed.Load())
-	for _, link := range slices.Sorted(maps.Keys(waits)) {
-		at := waits[link]
-		c.levels[at.depth] = append(c.levels[at.depth], at)
-	}
 }
 
 // writeLine appends a line to the file. A kill does not undo a Write.
@@ -125,3 +98,6 @@ func (c *crawler) writeLine(v any) error {
 	}
 	return err
 }
+
+// close closes the queue file, which other processes may use then.
+func (c *crawler) close() { _ = errors.Join(c.file.Close(), c.lock.Close()) }

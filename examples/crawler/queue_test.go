@@ -1,88 +1,85 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed3447c163/bloom/internal/testing/child"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
-func TestMain(m *testing.M) {
-	child.Main(m, map[string]func([]string) error{"crawl": func(args []string) error {
-		child.EndWithTest()
-		c, err := newCrawler(10_000, clicks, 0)
-		if err != nil {
-			return err
-		}
-		c.pause, c.maxPause = time.Millisecond, 10*time.Millisecond
-		err = c.crawl(context.Background(), args[0], args[1])
-		if err == nil && c.waiting() > 0 {
-			return errors.New("pages wait")
-		}
-		return err
-	}, "main": func([]string) error { main(); return nil }})
-}
-
-const (
-	clicks = 4
-	pages  = 2000
-)
-
-// A wood is a site whose pages have links to five others. It counts the requests for each page. If there is a limit, it
-// hangs after so many.
+// A wood is a site whose pages have links to five others. Half of them fail at the first try, each in one of five ways.
 type wood struct {
-	requests [pages]atomic.Int32
-	served   atomic.Int32 // of this round
-	limit    atomic.Int32
-}
-
-func linksOf(i int) []int {
-	random := rand.New(rand.NewPCG(uint64(i), 0))
-	links := []int{i, 0}
-	for range 5 {
-		links = append(links, random.IntN(pages))
-	}
-	return links
+	pages int
+	mu    sync.Mutex
+	tries map[int]int
+	times map[int]int // whole answers
+	left  int         // answers until outage; then none
 }
 
 func (w *wood) ServeHTTP(answer http.ResponseWriter, r *http.Request) {
 	i, err := strconv.Atoi(r.URL.Path[1:])
-	if err != nil {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch w.left--; {
+	case w.left < 0:
+		panic(http.ErrAbortHandler)
+	case err != nil:
 		http.NotFound(answer, r)
 		return
 	}
-	if limit := w.limit.Load(); limit > 0 && w.served.Add(1) > limit {
-		<-r.Context().Done()
-		return
+	w.tries[i]++
+	switch try := w.tries[i]; {
+	case try == 1 && i%10 == 0:
+		answer.Header().Set("Retry-After", "0")
+		answer.WriteHeader(http.StatusTooManyRequests)
+	case try == 1 && i%10 == 1:
+		answer.WriteHeader(http.StatusServiceUnavailable)
+	case try == 1 && i%10 == 2:
+		answer.WriteHeader(http.StatusInternalServerError)
+	case try == 1 && i%10 == 3:
+		panic(http.ErrAbortHandler)
+	case try == 1 && i%10 == 4:
+		answer.Header().Set("Content-Length", "1000000") // the answer is cut
+		links("/cut")(answer, r)
+	default:
+		w.times[i]++
+		for _, link := range w.linksOf(i) {
+			links(fmt.Sprint("/", link))(answer, r)
+		}
 	}
-	w.requests[i].Add(1)
-	var hrefs []string
-	for _, link := range linksOf(i) {
-		hrefs = append(hrefs, fmt.Sprint("/", link))
-	}
-	sendLinks(answer, hrefs...)
 }
 
-// near returns the pages that are at most clicks away from page 0.
-func near() map[int]bool {
+func (w *wood) linksOf(i int) []int {
+	random := rand.New(rand.NewPCG(uint64(i), 0))
+	all := []int{i, 0}
+	for range 8 {
+		all = append(all, random.IntN(w.pages))
+	}
+	return all
+}
+
+// TestKills kills a crawl again and again. In between, the site goes away until the crawl gives up. All pages are
+// fetched that are near enough. Each is served once, but for those that the kills interrupt.
+func TestKills(t *testing.T) {
+	kills, outages := 20, 5
+	w := &wood{pages: testkit.Times(1000, 3000, 3000), tries: map[int]int{}, times: map[int]int{}}
+	s, path, random := serve(t, w), queueOf(t), rand.New(rand.NewPCG(1, 0))
 	known, level := map[int]bool{0: true}, []int{0}
-	for range clicks {
+	for range 4 {
 		var next []int
 		for _, i := range level {
-			for _, link := range linksOf(i) {
+			for _, link := range w.linksOf(i) {
 				if !known[link] {
 					known[link] = true
 					next = append(next, link)
@@ -91,133 +88,163 @@ func near() map[int]bool {
 		}
 		level = next
 	}
-	return known
-}
-
-// TestRestart kills a crawl again and again, stops it in between, cuts the last line of its queue file, and lets it
-// end. All pages are fetched that are near enough. None is fetched again that the file had as done. In each round the
-// site hangs soon, so that pages are left for the next one, however late the end comes.
-func TestRestart(t *testing.T) {
-	w := &wood{}
-	site := httptest.NewServer(w)
-	defer site.Close()
-	path, want, random := filepath.Join(t.TempDir(), "site.queue"), near(), rand.New(rand.NewPCG(1, 0))
-	once := map[int]int32{} // the requests for the pages that were done
-	noteDone := func() (done int) {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		lines := bytes.SplitAfter(text, []byte("\n"))
-		for _, line := range lines[1 : len(lines)-1] {
-			var p page
-			require.NoError(t, json.Unmarshal(line, &p))
-			i, err := strconv.Atoi(p.URL[len(site.URL)+1:])
-			require.NoError(t, err)
-			if _, known := once[i]; !known {
-				once[i] = w.requests[i].Load()
-			}
-			require.Equal(t, once[i], w.requests[i].Load(), "page %d is fetched again", i)
-			done++
+	left := func(n int) int { // sets the answers that are left, or returns them
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if n > 0 {
+			w.left = n
 		}
-		return done
+		return w.left
 	}
-	const rounds = 8
-	w.limit.Store(int32(len(want) / (rounds + 1)))
-	for round := range rounds {
-		w.served.Store(0)
-		until := 1 + random.Int32N(w.limit.Load())
-		reached := func() bool { return w.served.Load() >= until }
-		if round%2 == 0 {
-			p := child.Start(t, "crawl", path, site.URL+"/0")
-			require.Eventually(t, reached, 10*time.Minute, 100*time.Microsecond)
+	for range outages {
+		for range kills / outages {
+			const many = 1 << 30
+			left(many)
+			p := child.Start(t, "crawl", path, s.URL+"/0")
+			for until := many - 1 - random.IntN(2*len(known)/(kills+outages)); left(0) > until; time.Sleep(time.Millisecond / 10) {
+			}
 			require.NoError(t, p.Process.Kill())
 			_ = p.Wait()
-		} else {
-			c, err := newCrawler(10_000, clicks, 0)
-			require.NoError(t, err)
-			ctx, stop := context.WithCancel(t.Context())
-			go func() {
-				for !reached() {
-					time.Sleep(100 * time.Microsecond)
-				}
-				stop()
-			}()
-			require.NoError(t, c.crawl(ctx, path, site.URL+"/0"))
-			require.Positive(t, c.waiting())
-			if c.file != nil { // not if late requests of the round before have stopped it at once
-				require.NoError(t, c.file.Close())
-				require.EqualValues(t, noteDone(), c.fetched.Load(), "of all rounds")
+			for s.now.Load() > 0 {
+				time.Sleep(time.Millisecond)
 			}
 		}
-		noteDone()
-		cut, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		require.NoError(t, err)
-		_, err = cut.WriteString(`{"url":"http://exa`)
-		require.NoError(t, err)
-		require.NoError(t, cut.Close())
+		left(1 + random.IntN(len(known)/(kills+outages)))
+		p := child.Start(t, "crawl", path, s.URL+"/0")
+		require.Error(t, p.Wait())
+		require.Contains(t, p.Errors(), "pages wait")
+		require.Contains(t, p.Errors(), "left alone for this run: true")
 	}
-	w.limit.Store(0)
+	left(1 << 30)
 	for range 2 { // the second one finds nothing to do
-		child.Start(t, "crawl", path, site.URL+"/0").Finish(t)
-		require.Equal(t, len(want), noteDone())
+		child.Start(t, "crawl", path, s.URL+"/0").Finish(t)
+		require.Len(t, w.times, len(known))
 	}
 	again := 0
-	for i := range w.requests {
-		n := int(w.requests[i].Load())
-		require.Equal(t, want[i], n > 0, "page %d", i)
-		again += max(n-1, 0)
+	for i, n := range w.times {
+		require.True(t, known[i], i)
+		again += n - 1
 	}
-	t.Logf("%d pages, %d stops: %d pages fetched again", len(want), rounds, again)
-	require.LessOrEqual(t, again, rounds*workers)
-}
-
-// TestQueueRefuses: a queue file is not mixed with another crawl, and no page is lost if it cannot be used.
-func TestQueueRefuses(t *testing.T) {
-	site := httptest.NewServer(siteHandler())
-	defer site.Close()
-	path := filepath.Join(t.TempDir(), "site.queue")
-	try := func(path string, depth uint, starts ...string) error {
-		c, err := newCrawler(1000, depth, 0)
-		require.NoError(t, err)
-		err = c.crawl(t.Context(), path, starts...)
-		if c.file != nil {
-			require.NoError(t, c.file.Close())
-		}
-		return err
-	}
-	require.NoError(t, try(path, 8, site.URL))
-	require.ErrorContains(t, try(path, 7, site.URL), "site.queue is the queue of another crawl")
-	require.ErrorContains(t, try(path, 8, site.URL+"/heap.html"), "is the queue of another crawl")
-	require.Error(t, try(t.TempDir(), 8, site.URL))
+	t.Logf("%d pages, %d kills, %d outages: %d pages fetched again", len(known), kills, outages, again)
+	require.LessOrEqual(t, again, kills)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for damaged, want := range map[string]string{
-		string(text) + "{\n":                                        "line 27: ",
-		string(text) + `{"url":"http://other/"}` + "\n":             `line 27: "http://other/" is done, and no line before led to it`,
-		string(text) + string(text[bytes.IndexByte(text, '\n')+1:]): "is done, and no line before led to it",
+	require.NotContains(t, string(text), `"result":"f`+"ailed")
+}
+
+// TestAway: pages wait for the next run if the host does not answer, or asks for a long pause.
+func TestAway(t *testing.T) {
+	for _, answer := range []func(w http.ResponseWriter){
+		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		func(w http.ResponseWriter) { w.Header().Set("Retry-After", "3600"); w.WriteHeader(429) },
+		func(w http.ResponseWriter) { w.Header().Set("Retry-After", "61"); w.WriteHeader(503) },
 	} {
-		require.NoError(t, os.WriteFile(path, []byte(damaged), 0o600))
-		require.ErrorContains(t, try(path, 8, site.URL), want)
-	}
-	for _, other := range []string{"a note without a newline", "\n", string(text[:10]) + "\n"} {
-		require.NoError(t, os.WriteFile(path, []byte(other), 0o600))
-		require.ErrorContains(t, try(path, 8, site.URL), "no queue")
-		after, err := os.ReadFile(path)
+		var back atomic.Bool
+		path := queueOf(t)
+		s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case !back.Load() && r.URL.Path != "/robots.txt" && r.URL.Path != "/":
+				answer(w)
+			case r.URL.Path == "/":
+				links("/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9", "/10", "/11", "/12")(w, r)
+			}
+		}))
+		run := func() (*crawler, error) { return crawl(t.Context(), path, 100, 1, s.URL) }
+		c, err := run()
 		require.NoError(t, err)
-		require.Equal(t, other, string(after))
+		require.Equal(t, "Pages: 1 fetched, 0 fetched in part, 0 forbidden by robots.txt, 0 failed, 12 waiting", c.progress())
+		back.Store(true)
+		c, err = run()
+		require.NoError(t, err)
+		require.Equal(t, 13, c.pages[fetched])
 	}
 }
 
-// TestFullDisk: a crawl ends when its queue file cannot be written, and writes nothing after the cut line.
-func TestFullDisk(t *testing.T) {
-	site := httptest.NewServer(siteHandler())
-	defer site.Close()
-	c, err := newCrawler(1000, 8, 0)
+// TestKinds: pages above 4 MiB, forbidden and failed pages have their words in the log and the summary.
+func TestKinds(t *testing.T) {
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		size := map[string]int{"/whole": maxBody, "/larger": maxBody + 1}[r.URL.Path]
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+		case "/":
+			links("/whole", "/larger", "/private", "/gone", "/deep")(w, r)
+		case "/gone":
+			http.NotFound(w, r)
+		case "/deep":
+			fmt.Fprint(w, strings.Repeat("<div>", 1000), "<a href=/deepest>")
+		case "/whole", "/larger":
+			link := fmt.Sprintf("<a href=%s/link></a>", r.URL.Path)
+			fmt.Fprint(w, link, strings.Repeat(" ", size-len(link)))
+		}
+	}))
+	path := queueOf(t)
+	said := logged(func() {
+		for range 2 {
+			c, err := crawl(t.Context(), path, 100, 8, s.URL)
+			require.NoError(t, err)
+			require.Equal(t, "Pages: 4 fetched, 1 fetched in part, 1 forbidden by robots.txt, 2 failed, 0 waiting", c.progress())
+		}
+	})
+	require.Equal(t, 4, strings.Count(said, "\n"), said)
+	for _, line := range []string{"/larger: fetched in part: only the links in the first 4 MiB are followed", "/private: forbidden: robots.txt", "/gone: failed: 404 Not Found", "/deep: failed: html"} {
+		require.Contains(t, said, line)
+	}
+}
+
+// TestQueueRefuses: a queue file is not mixed with another crawl, used by two, or taken for one if it is none.
+func TestQueueRefuses(t *testing.T) {
+	s, path := serve(t, links("/1")), queueOf(t)
+	try := func(path string, depth uint, starts ...string) error {
+		_, err := crawl(t.Context(), path, 100, depth, starts...)
+		return err
+	}
+	require.NoError(t, try(path, 8, s.URL))
+	require.ErrorContains(t, try(path, 7, s.URL), "queue is the queue of another crawl")
+	require.ErrorContains(t, try(path, 8, s.URL+"/x"), "is the queue of another crawl")
+	require.Error(t, try(t.TempDir(), 8, s.URL))
+	for _, start := range []string{"ftp://example.org/", "http://[::1", "example.org"} {
+		require.ErrorContains(t, try(path, 8, start), start)
+	}
+	c, err := newCrawler(path, 100, 8, 0, []string{s.URL})
 	require.NoError(t, err)
-	closed, err := os.CreateTemp(t.TempDir(), "")
+	require.ErrorContains(t, try(path, 8, s.URL), "queue.lock is locked by another crawler")
+	c.close()
+	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.NoError(t, closed.Close())
-	c.stop, c.file = func() {}, closed
-	c.finish(page{URL: "http://example.org/"}, nil)
-	require.ErrorIs(t, c.broken, os.ErrClosed)
-	require.Zero(t, c.fetched.Load())
+	whole := string(text)
+	for damaged, want := range map[string]string{
+		whole + "{\n":                            "line 4: ",
+		whole + `{"url":"http://other/"}` + "\n": `line 4: "http://other/" is done, and no line before led to it`,
+		whole[:strings.Index(whole, "\n")+1] + fmt.Sprintf(`{"url":"%s/","links":["x"]}`, s.URL) + "\n": `line 2: "x" is no page of this crawl`,
+		"a note without a newline": "no queue", "\n": "no queue", whole[:10] + "\n": "no queue",
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(damaged), 0o600))
+		require.ErrorContains(t, try(path, 8, s.URL), want)
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, damaged, string(after))
+	}
+}
+
+// TestStops: Ctrl-C ends a crawl while a server does not answer. A full disk ends it, and nothing is written after the
+// line that is cut.
+func TestStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hang" {
+			cancel()
+			<-r.Context().Done()
+		}
+		links("/hang")(w, r)
+	}))
+	c, err := crawl(ctx, queueOf(t), 100, 8, s.URL)
+	require.NoError(t, err)
+	require.Equal(t, 1, c.pages[waiting])
+	c, err = newCrawler(queueOf(t), 100, 8, 0, []string{s.URL})
+	require.NoError(t, err)
+	c.close()
+	require.ErrorIs(t, c.crawl(t.Context()), os.ErrClosed)
+	require.ErrorIs(t, c.finish(page{}, nil), os.ErrClosed)
+	require.Equal(t, 1, c.pages[waiting])
 }
