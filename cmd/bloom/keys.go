@@ -51,7 +51,7 @@ func (o *command) input(files []string) *lines.Input {
 	form.End = o.end()
 	in := &lines.Input{
 		Form:    form,
-		Context: o.ctx, Keys: o.keys, Files: files, Stdin: o.stdin,
+		Context: o.ctx, Keys: o.keys, Files: files, Stdin: o.stdin, Settle: o.settle,
 		Warn: func(text string) { fmt.Fprintf(o.stderr, "bloom: warning: %s\n", printable(text)) },
 	}
 	if out, ok := o.stdout.(*pipe); ok {

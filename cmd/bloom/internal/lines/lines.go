@@ -29,6 +29,7 @@ type Input struct {
 	Files   []string // read in order; "-", or none, is Stdin
 	Stdin   io.Reader
 	Warn    func(text string) // called with each different warning once; may be nil
+	Settle  func()            // called at the end of input from a pipe; the context may end meanwhile
 
 	// Keyless is the answer for a line without the field, which has no key. Missing counts such lines.
 	Keyless bool
@@ -210,9 +211,10 @@ type stream struct {
 	c    *Chunk // with the incomplete line
 	have int    // bytes of that line
 	line int    // number of that line in its file
+	pipe bool   // a file was a pipe
 }
 
-func (s *stream) readAll() error {
+func (s *stream) readAll() (err error) {
 	if len(s.Keys) > 0 {
 		return s.split("", strings.NewReader(strings.Join(s.Keys, "\x00")+"\x00"), Form{}) // an argument has no NUL
 	}
@@ -221,15 +223,17 @@ func (s *stream) readAll() error {
 		files = []string{"-"}
 	}
 	for _, name := range files {
-		err := s.readOne(name)
-		if s.ctx.Err() != nil {
-			return context.Cause(s.ctx)
-		}
-		if err != nil {
-			return err
+		if err = s.readOne(name); err != nil || s.ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	if s.pipe && s.Settle != nil {
+		s.Settle()
+	}
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	return err
 }
 
 func (s *stream) readOne(name string) error {
@@ -242,6 +246,7 @@ func (s *stream) readOne(name string) error {
 		defer file.Close() // it was only read
 		raw = file
 	}
+	s.pipe = s.pipe || IsPipe(raw)
 	r, err := unpack(Until(s.ctx, raw))
 	if err == nil {
 		defer r.Close()

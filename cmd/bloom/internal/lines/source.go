@@ -30,6 +30,16 @@ func Open(ctx context.Context, name string) (*os.File, error) {
 	return Await(ctx, func() (*os.File, error) { return os.Open(name) })
 }
 
+// IsPipe reports whether r is a pipe or a socket.
+func IsPipe(r io.Reader) bool {
+	file, ok := r.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0
+}
+
 // Await returns the result of call. When ctx ends, it returns the cause and leaves the call behind.
 func Await[T any](ctx context.Context, call func() (T, error)) (value T, err error) {
 	done := make(chan func() (T, error), 1)
