@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/persist"
@@ -54,6 +55,9 @@ func Consume(path string, n uint64, secret [16]byte, p Partition, process func(i
 		if s.next%saveEvery == 0 {
 			if err := persist.Save(path, s); err != nil {
 				return err
+			}
+			if s.seen.Stats().OverP() {
+				log.Printf("%s has more IDs than planned: new messages are dropped as old. Start a larger filter", path)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ package dedup
 
 import (
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,9 @@ func (d *Days) files() (*twoDays, error) {
 	yesterday, err := d.file(day - 1)
 	if err != nil {
 		return nil, err
+	}
+	if yesterday.Stats().OverP() {
+		log.Printf("%s has more keys than planned: new keys were taken for old. Plan more per day", d.path(day-1))
 	}
 	f := &twoDays{day, today, yesterday}
 	d.open.Store(f)                 // the old files stay open, because other goroutines may be using them

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -207,6 +209,27 @@ func TestFailureBeforeCommit(t *testing.T) {
 	done, err := os.ReadFile(filepath.Join(dir, "done"))
 	require.NoError(t, err)
 	require.Len(t, done, 5*8)
+}
+
+// TestOverfull: a filter with more keys than planned says so when it is saved, and at midnight.
+func TestOverfull(t *testing.T) {
+	var said strings.Builder
+	log.SetOutput(&said)
+	defer log.SetOutput(os.Stderr)
+	for n, want := range map[uint64]int{saveEvery: 0, 1000: 1} {
+		said.Reset()
+		dir, now := testkit.TempDir(t), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+		d, err := openDisk(dir, saveEvery)
+		require.NoError(t, err)
+		days := at(t, dir, n/2, now)
+		require.ErrorIs(t, Consume(filepath.Join(dir, "filter"), n, secret, d, func(id, _ []byte) error {
+			_, err := days.Add(id)
+			return err
+		}), io.EOF)
+		at(t, dir, n/2, now.AddDate(0, 0, 1))
+		require.Equal(t, want, strings.Count(said.String(), "new messages are dropped as old"))
+		require.Equal(t, want, strings.Count(said.String(), "new keys were taken for old"))
+	}
 }
 
 // TestDamagedOffset finds every changed bit of the offset.
