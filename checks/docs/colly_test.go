@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -17,8 +18,9 @@ import (
 
 func crawl(seen *bloom.BloomFilter, start string) error {
 	c := colly.NewCollector(colly.Async(), colly.AllowURLRevisit()) // only the filter decides
+	c.IgnoreRobotsTxt = false                                       // colly ignores robots.txt unless asked
 	c.OnHTML("a[href]", func(link *colly.HTMLElement) {
-		url := link.Request.AbsoluteURL(link.Attr("href"))
+		url, _, _ := strings.Cut(link.Request.AbsoluteURL(link.Attr("href")), "#") // /a#x is page /a
 		if url != "" && seen.AddString(url) {
 			link.Request.Visit(url)
 		}
@@ -52,6 +54,10 @@ func TestColly(t *testing.T) {
 	var mu sync.Mutex
 	var fetched map[string]int
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+			return
+		}
 		mu.Lock()
 		fetched[r.URL.Path]++
 		mu.Unlock()
@@ -59,16 +65,21 @@ func TestColly(t *testing.T) {
 		fmt.Sscanf(r.URL.Path, "/%d", &page)
 		w.Header().Set("Content-Type", "text/html")
 		for i := range 20 {
-			fmt.Fprintf(w, `<a href="/%d">next</a>`, (page*7+i+1)%pages)
+			fmt.Fprintf(w, `<a href="/%d#here">next</a>`, (page*7+i+1)%pages)
 		}
+		fmt.Fprint(w, `<a href="/private">not for robots</a>`)
 	}))
 	defer site.Close()
 	for name, run := range map[string]func(seen *bloom.BloomFilter, start string) error{
 		"AllowURLRevisit": crawl,
 		"Storage": func(seen *bloom.BloomFilter, start string) error {
 			c := colly.NewCollector(colly.Async())
+			c.IgnoreRobotsTxt = false
 			require.NoError(t, c.SetStorage(&visits{seen: seen}))
-			c.OnHTML("a[href]", func(link *colly.HTMLElement) { _ = link.Request.Visit(link.Attr("href")) })
+			c.OnHTML("a[href]", func(link *colly.HTMLElement) {
+				url, _, _ := strings.Cut(link.Attr("href"), "#")
+				_ = link.Request.Visit(url)
+			})
 			defer c.Wait()
 			return c.Visit(start)
 		},

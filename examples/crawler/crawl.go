@@ -86,9 +86,8 @@ func newCrawler(path string, n uint64, depth uint, delay time.Duration, starts [
 // crawl returns when no page can be fetched now, or ctx ends. The error says why the queue file cannot be written.
 //
 // All pages at one depth are done before the first page of the next. Otherwise a long chain of fast pages could reach a
-// URL before a short chain of slow pages does, and the depth limit would exclude pages that are near enough. A map could
-// store the depth of a URL and correct it later; a filter cannot. (A page that waits for another run is done after
-// deeper ones.)
+// URL before a short chain of slow pages does, and the depth limit would exclude pages that are near enough. A map
+// could store the depth of a URL and correct it later; a filter cannot.
 func (c *crawler) crawl(ctx context.Context) error {
 	for depth := 0; depth < len(c.levels); depth++ {
 		for len(c.levels[depth]) > 0 && ctx.Err() == nil { // again if there were redirects
