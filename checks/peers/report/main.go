@@ -1,5 +1,4 @@
-// Report reads the output of the benchmarks, writes their minima into documents, and draws the picture of the README
-// (*.svg):
+// Report reads the output of the benchmarks and writes their minima into documents:
 //
 //	go run ./report run.txt FILE...
 //
@@ -33,12 +32,7 @@ func main() {
 		err = m.contradictions()
 	}
 	for _, name := range os.Args[2:] {
-		switch {
-		case err != nil:
-			log.Fatal(err)
-		case strings.HasSuffix(name, ".svg"):
-			err = m.draw(name)
-		default:
+		if err == nil {
 			err = m.fillIn(name)
 		}
 	}
@@ -201,6 +195,12 @@ func (m measured) fillIn(name string) error {
 	return os.WriteFile(name, []byte(filled), 0o644)
 }
 
+// listed are the filters in the tables of all operations. results/run.txt has the others.
+var listed = []string{
+	"ours:SplitBlock,RapidHash,batch", "ours:SplitBlock,RapidHash", "ours:Blocked,RapidHash", "ours:DoubleHashing,Murmur3",
+	"ours:DoubleHashing,Murmur3,batch", "ours:SeededHashing,Murmur3", "parquet-go", "blobloom.Sync", "bits-and-blooms", "Guava-(JVM)",
+}
+
 func (m measured) table(name string, columns []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| filter | %s |\n|---|%s\n", strings.Join(columns, " | "), strings.Repeat("--:|", len(columns)))
@@ -211,6 +211,9 @@ func (m measured) table(name string, columns []string) string {
 		}
 	}
 	for _, row := range m.rows(name+" sec/op", sortedBy) {
+		if name == "Filter" && !slices.Contains(listed, row) {
+			continue
+		}
 		fmt.Fprintf(&b, "| %s |", shown(row))
 		for _, column := range columns {
 			value, ok := m.cells[name+" sec/op"][cell{row, column}]
@@ -240,64 +243,4 @@ func shown(row string) string {
 		return "*" + hash + " alone*"
 	}
 	return name
-}
-
-// drawn lists the filters of the picture.
-var drawn = []string{
-	"ours:SplitBlock,RapidHash,batch", "ours:SplitBlock,RapidHash", "ours:Blocked,RapidHash", "ours:DoubleHashing,RapidHash",
-	"ours:DoubleHashing,Murmur3", "ours:DoubleHashing,Murmur3,batch", "parquet-go", "blobloom.Sync", "ristretto-z.Bloom", "holiman-bloomfilter", "pebble",
-	"ipfs-bbloom", "bits-and-blooms", "bits-and-blooms-+-RWMutex", "BoomFilters", "Guava-(JVM)",
-}
-
-// byNew is the filter of New without options.
-const byNew = "ours:DoubleHashing,Murmur3"
-
-// label returns a filter's name in the picture, with a mark if lookups during an add are not safe: such filters have no
-// figures for two goroutines. Guava has none because another program measures it.
-func (m measured) label(filter string) string {
-	name := strings.Trim(shown(filter), "*")
-	if _, ok := m.cells["Filter sec/op"][cell{filter, "add ×2"}]; !ok && !strings.HasPrefix(filter, "Guava") {
-		name += " †"
-	}
-	if filter == byNew {
-		name += " (New)"
-	}
-	return name
-}
-
-// draw draws the time of a lookup for n = 10,000, with one bar per filter, for light and dark pages.
-func (m measured) draw(name string) error {
-	const left, row, head, foot = 245, 24, 56, 20
-	times := m.cells["Filter sec/op"]
-	rows := slices.DeleteFunc(m.rows("Filter sec/op", "mixed"), func(row string) bool { return !slices.Contains(drawn, row) })
-	if len(rows) == 0 {
-		return errors.New("no filter to draw")
-	}
-	slowest := times[cell{rows[len(rows)-1], "mixed"}]
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="%d" viewBox="0 0 800 %[1]d"
- font-family="system-ui, sans-serif" font-size="14">
-<style>
-text { fill: #1f2328; } .ours { fill: #0969da; } .others { fill: #8c959f; }
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .ours { fill: #4493f8; } .others { fill: #656c76; } }
-</style>
-<text x="0" y="18" font-weight="600">Nanoseconds per lookup, half of the keys present (n = 10,000, p = 1 %%)</text>
-<text x="0" y="%d" font-size="12">%s</text>
-<rect class="ours" x="%d" y="29" width="12" height="12"/><text x="%d" y="40">this library</text>
-<rect class="others" x="%d" y="29" width="12" height="12"/><text x="%d" y="40">others</text>
-<text x="%d" y="40">† no lookups during adds; (New): no options</text>
-`, head+row*len(rows)+foot, head+row*len(rows)+foot/2, m.machine, left, left+18, left+120, left+138, left+200)
-	for i, filter := range rows {
-		value := times[cell{filter, "mixed"}]
-		class := "others"
-		if strings.HasPrefix(filter, "ours:") {
-			class = "ours"
-		}
-		y, width := head+row*i, 500*value/slowest
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text><rect class="%s" x="%d" y="%d" width="%.1f"
- height="16"/><text x="%.1f" y="%d">%.0f</text>
-`, left-10, y+13, m.label(filter), class, left, y, width, left+width+6, y+13, value*1e9)
-	}
-	b.WriteString("</svg>\n")
-	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
