@@ -104,7 +104,7 @@ func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSiz
 // prefetch prefetches the lines that a group reads or writes.
 func (f *BloomFilter) prefetch(group []digest, write bool) {
 	var at [vector.MostPrefetched]uint64 // in bytes
-	b, code := &f.bitset, f.kernel
+	b, code := &f.kernelArgs, f.kernel
 	if code.blockBytes > 0 {
 		for i := range group {
 			at[i%vector.MostPrefetched] = probe.Reduce(group[i][0]&code.selects, b.blocks) * code.blockBytes
@@ -145,7 +145,7 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 		do = f.kernel.add
 	}
 	for i := range group {
-		count += batch.Answer(do(&f.bitset, group[i][0], group[i][1]), answers, i)
+		count += batch.Answer(do(&f.kernelArgs, group[i][0], group[i][1]), answers, i)
 	}
 	return count
 }

@@ -15,15 +15,15 @@ import (
 // The proof that an add has one winner (see addAll) needs Go's sequentially consistent atomics.
 type bitArray []atomic.Uint64
 
-// A bitset is the part of a filter that kernels work on. Its memory layout is that of [vector.Bits].
-type bitset struct {
+// kernelArgs is the part of a filter that kernels work on. Its memory layout is that of [vector.Bits].
+type kernelArgs struct {
 	blocks uint64 // a digest selects one of them; without blocks, each bit counts as a block
 	k      int    // positions per key
 	state  uint64 // initial state of the hash, from the seed
 	bits   bitArray
 }
 
-func (b *bitset) vector() *vector.Bits { return (*vector.Bits)(unsafe.Pointer(b)) }
+func (b *kernelArgs) vector() *vector.Bits { return (*vector.Bits)(unsafe.Pointer(b)) }
 
 // wordsFor returns how many words hold m bits.
 func wordsFor(m uint64) uint64 { return m/64 + min(m%64, 1) }

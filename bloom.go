@@ -24,10 +24,10 @@ import (
 // All methods are safe for concurrent use by multiple goroutines, except those that read
 // another filter into it. Add and Contains take no lock and allocate nothing.
 type BloomFilter struct {
-	bitset
-	kernel *kernel // nil for the zero filter, and for a strategy that hashes the key itself
-	hash   *hash   // the scheme's
-	scheme *scheme // shared with all filters that were made from it
+	kernelArgs
+	kernel *kernel   // nil for the zero filter, and for a strategy that hashes the key itself
+	hash   *hashFunc // the scheme's
+	scheme *scheme   // shared with all filters that were made from it
 
 	// Kernels in assembly, or nil: by key; to look up digests; to add digests.
 	byKey, byDigest, addsDigest *vector.Row
@@ -108,7 +108,7 @@ func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
 	case f.kernel == nil:
 		panic(f.scheme.misuse("AddDigest"))
 	}
-	return f.kernel.add(&f.bitset, h1, h2)
+	return f.kernel.add(&f.kernelArgs, h1, h2)
 }
 
 // Contains returns false if the key was definitely never added, true if it probably was.
@@ -128,7 +128,7 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 	case f.kernel == nil:
 		panic(f.scheme.misuse("ContainsDigest"))
 	}
-	return f.kernel.contains(&f.bitset, h1, h2)
+	return f.kernel.contains(&f.kernelArgs, h1, h2)
 }
 
 // do hashes a key, and adds it or looks it up. It calls the hashes directly instead of sum, which saves up to a fifth
@@ -148,7 +148,7 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 		case f.addsDigest != nil:
 			return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
 		}
-		return f.kernel.add(&f.bitset, h1, h2)
+		return f.kernel.add(&f.kernelArgs, h1, h2)
 	}
 	var h1, h2 uint64
 	switch f.hash {
@@ -171,20 +171,20 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 	case add && f.addsDigest != nil:
 		return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
 	case add:
-		return f.kernel.add(&f.bitset, h1, h2)
+		return f.kernel.add(&f.kernelArgs, h1, h2)
 	case f.addsDigest != nil: // otherwise lookups by Go code are as fast
 		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
 	}
-	return f.kernel.contains(&f.bitset, h1, h2)
+	return f.kernel.contains(&f.kernelArgs, h1, h2)
 }
 
 // doKey is do for a strategy that hashes the key itself.
 func (f *BloomFilter) doKey(key []byte, add bool) bool {
 	code := f.scheme.must().kernel
 	if add {
-		return code.addKey(&f.bitset, key)
+		return code.addKey(&f.kernelArgs, key)
 	}
-	return code.containsKey(&f.bitset, key)
+	return code.containsKey(&f.kernelArgs, key)
 }
 
 // Digest returns the 128-bit digest of a key. With it, a program hashes a key once for many filters, see

@@ -116,13 +116,13 @@ func (b *Builder) flush() {
 			f.prefetch(group[i:min(i+batchSize, len(group))], true)
 		}
 	}
-	f.kernel.fill(&f.bitset, group)
+	f.kernel.fill(&f.kernelArgs, group)
 	b.n = 0
 }
 
 // fillPositions returns a kernel's fill for a strategy that has only positions.
-func fillPositions(positions func(b *bitset, dst []uint64, h1, h2 uint64)) func(*bitset, []digest) {
-	return func(b *bitset, group []digest) {
+func fillPositions(positions func(b *kernelArgs, dst []uint64, h1, h2 uint64)) func(*kernelArgs, []digest) {
+	return func(b *kernelArgs, group []digest) {
 		var all [maxCustomK]uint64
 		list := memory.NoEscape(all[:b.k])
 		for i := range group {

@@ -219,7 +219,7 @@ func (o *options) hashNamed(name string, check uint64) (scheme, error) {
 }
 
 // customChecked returns a custom hash, if it has as many bits as the data says.
-func (o *options) customChecked(def *hash, bits uint64) (scheme, error) {
+func (o *options) customChecked(def *hashFunc, bits uint64) (scheme, error) {
 	switch {
 	case bits != 64 && bits != 128:
 		return scheme{}, fail(ErrCorrupt, "hash %q of %d bits, want 64 or 128", def.name, bits)

@@ -189,7 +189,7 @@ func TestEncodingOfTheLargestOn32Bits(t *testing.T) {
 		words    *atomic.Uint64
 		len, cap int
 	}{new(atomic.Uint64), math.MaxInt32 / 8, math.MaxInt32 / 8}
-	f := BloomFilter{bitset: bitset{bits: *(*bitArray)(unsafe.Pointer(&largest))}, scheme: MustNew(10, 0.1).scheme}
+	f := BloomFilter{kernelArgs: kernelArgs{bits: *(*bitArray)(unsafe.Pointer(&largest))}, scheme: MustNew(10, 0.1).scheme}
 	require.Greater(t, encodedBytes(&f), uint64(math.MaxInt32))
 	if math.MaxInt == math.MaxInt32 {
 		for _, encode := range []func() ([]byte, error){f.MarshalBinary, f.MarshalText} {

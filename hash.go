@@ -20,7 +20,7 @@ import (
 // zero Hash, whose name is empty.
 //
 // A Hash is a small value that never changes, and can be compared.
-type Hash struct{ def *hash }
+type Hash struct{ def *hashFunc }
 
 var (
 	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and in every
@@ -74,7 +74,7 @@ func (h Hash) label() label {
 // [New] returns an error for a hash without a function, or if the name has more than 255 bytes or
 // is the name of a built-in hash.
 func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
-	d := &hash{label: newLabel(name), bits: 128, custom: true}
+	d := &hashFunc{label: newLabel(name), bits: 128, custom: true}
 	if memory.IsOwn(sum) {
 		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(key) }
 	} else if sum != nil {
@@ -102,7 +102,7 @@ func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte)
 // With n keys in the filter, a new key has the digest of one of them with probability n/2^64. [New] subtracts this from
 // p, so p must be well above it.
 func NewHash64(name string, sum func(key []byte) uint64) Hash {
-	d := &hash{label: newLabel(name), bits: 64, custom: true}
+	d := &hashFunc{label: newLabel(name), bits: 64, custom: true}
 	if memory.IsOwn(sum) {
 		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(key)) }
 	} else if sum != nil {
@@ -131,8 +131,8 @@ func (h Hash) validate() error {
 	return nil
 }
 
-// A hash defines a Hash. It is an entry of hashes, or NewHash or NewHash64 made it. It never changes.
-type hash struct {
+// A hashFunc defines a Hash. It is an entry of hashes, or NewHash or NewHash64 made it. It never changes.
+type hashFunc struct {
 	label
 	bits  int                      // independent bits of the digest: 64 or 128
 	start func(seed uint64) uint64 // returns the initial state; nil if the hash takes no seed
@@ -141,7 +141,7 @@ type hash struct {
 	// initial state. sum is nil for hashes that BloomFilter.do and scheme.sum call directly.
 	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
 
-	vector vector.Hash // of the kernels in assembly
+	vector vector.Input // of the kernels in assembly
 
 	custom bool
 	ofCopy func(key []byte) (h1, h2 uint64) // a custom function that must get a copy of the key; nil if none
@@ -149,16 +149,16 @@ type hash struct {
 
 // hashes lists the hashes of this package. A new one is an entry here, with a sum. Instead of a sum, the hashes that
 // benchmarks show to be faster that way have cases in BloomFilter.do and scheme.sum.
-var hashes = []*hash{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
+var hashes = []*hashFunc{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
 
 var (
-	murmur3Hash = hash{label: label{name: "murmur3"}, bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
-	rapidHash   = hash{label: label{name: "rapidhash-v3"}, bits: 64, start: rapidhash.Start, vector: vector.Rapid}
-	mapHash     = hash{label: label{name: "maphash"}, bits: 64}
-	sipHash     = hash{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128} // WithSecret chooses it
+	murmur3Hash = hashFunc{label: label{name: "murmur3"}, bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
+	rapidHash   = hashFunc{label: label{name: "rapidhash-v3"}, bits: 64, start: rapidhash.Start, vector: vector.Rapid}
+	mapHash     = hashFunc{label: label{name: "maphash"}, bits: 64}
+	sipHash     = hashFunc{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128} // WithSecret chooses it
 
 	// The strategy hashes the key itself, under the seed.
-	noHash = hash{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }}
+	noHash = hashFunc{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }}
 )
 
 // sum sets digests[i] to the digest of keys[i]. For Murmur3, h1 is the first eight bytes of the canonical digest,
@@ -220,7 +220,7 @@ func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
 // sumInAssembly is sum for the keys before the first long one. It returns how many it has hashed: 0 if there are no
 // kernels in assembly.
 func (s *scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
-	if s.vector == vector.NoHash {
+	if s.vector == vector.NoInput {
 		return 0
 	}
 	return vector.Sum(s.vector, s.k0, unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), digests[:len(keys)])
@@ -237,7 +237,7 @@ func Hashes() (all []Hash) {
 }
 
 // builtinHash returns the hash of this package with that name, or nil.
-func builtinHash(name string) *hash {
+func builtinHash(name string) *hashFunc {
 	for _, d := range hashes {
 		if d.name == name {
 			return d
@@ -248,7 +248,7 @@ func builtinHash(name string) *hash {
 
 // equalDigests returns the probability that a new key has the digest of one of n others. No strategy can tell such keys
 // apart.
-func (d *hash) equalDigests(n uint64) float64 {
+func (d *hashFunc) equalDigests(n uint64) float64 {
 	if d.bits == 64 {
 		return float64(n) / (1 << 64)
 	}
@@ -256,7 +256,7 @@ func (d *hash) equalDigests(n uint64) float64 {
 }
 
 // identity returns a text that two hashes share if and only if filters treat them as equal.
-func (d *hash) identity() string {
+func (d *hashFunc) identity() string {
 	switch {
 	case !d.custom:
 		return d.name
@@ -270,7 +270,7 @@ func (d *hash) identity() string {
 var mapSeed = maphash.MakeSeed()
 
 // withSeed returns the beginning of a scheme: its hash and the seed.
-func withSeed(h *hash, seed uint64) scheme {
+func withSeed(h *hashFunc, seed uint64) scheme {
 	state := seed
 	if h.start != nil {
 		state = h.start(seed)

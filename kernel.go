@@ -7,14 +7,14 @@ import "github.com/seed3447c163/bloom/internal/vector"
 // because a key that is passed to a function variable escapes to the heap, except through memory.NoEscape.
 type kernel struct {
 	// add adds a key, see "How an add finds its one winner". contains looks one up.
-	add, contains func(b *bitset, h1, h2 uint64) bool
+	add, contains func(b *kernelArgs, h1, h2 uint64) bool
 
 	// fill adds one or more keys by ordinary stores: no other goroutine has the filter yet.
-	fill func(b *bitset, group []digest)
+	fill func(b *kernelArgs, group []digest)
 
 	// positions sets dst to a key's positions. It is the strategy's specification as code and reads no bits of the
 	// filter.
-	positions func(b *bitset, dst []uint64, h1, h2 uint64)
+	positions func(b *kernelArgs, dst []uint64, h1, h2 uint64)
 
 	// Batches of filters of at least prefetchFrom words prefetch the lines of each key: its block of blockBytes bytes,
 	// which h1 & selects selects, or the lines of its positions if blockBytes is 0.
@@ -24,7 +24,7 @@ type kernel struct {
 	layout vector.Layout // of the kernels in assembly
 
 	// A strategy that hashes the key itself has only these. The keys come through memory.NoEscape.
-	addKey, containsKey func(b *bitset, key []byte) bool
+	addKey, containsKey func(b *kernelArgs, key []byte) bool
 	positionsOfKey      func(dst []uint64, key []byte)
 }
 
@@ -41,7 +41,7 @@ type digest = [2]uint64
 
 // filter returns the filter with these bits, and with the kernels in assembly for its layout and hash.
 func (s *scheme) filter(bits bitArray) *BloomFilter {
-	f := &BloomFilter{bitset: s.empty, kernel: s.kernel, hash: s.hash, scheme: s}
+	f := &BloomFilter{kernelArgs: s.empty, kernel: s.kernel, hash: s.hash, scheme: s}
 	f.bits = bits
 	if s.hash == &noHash {
 		f.kernel = nil

@@ -50,7 +50,7 @@ func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *scheme)) {
 // inGo keeps a filter from all code in assembly that works on keys or digests, also when it hashes batches.
 func inGo(f *BloomFilter) *BloomFilter {
 	s := *f.scheme
-	s.vector = vector.NoHash
+	s.vector = vector.NoInput
 	f.scheme, f.byKey, f.byDigest, f.addsDigest, f.lengths = &s, nil, nil, nil, 0
 	return f
 }
@@ -199,7 +199,7 @@ func TestKernelsNeedAlignment(t *testing.T) {
 		require.Equal(t, vector.Has && skip%4 == 0, f.byDigest != nil, "%d words after the line", skip)
 		require.Equal(t, f.byDigest != nil, f.byKey != nil)
 	}
-	var f, b = bitset{}, vector.Bits{}
+	var f, b = kernelArgs{}, vector.Bits{}
 	require.Equal(t, []uintptr{unsafe.Offsetof(b.Words), unsafe.Offsetof(b.Blocks), unsafe.Offsetof(b.K), unsafe.Offsetof(b.State)},
 		[]uintptr{unsafe.Offsetof(f.bits), unsafe.Offsetof(f.blocks), unsafe.Offsetof(f.k), unsafe.Offsetof(f.state)}, "where the assembly finds its fields")
 }

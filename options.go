@@ -11,7 +11,7 @@ type Option func(*options)
 // options holds the caller's choices; nil and the zero Strategy mean unset.
 type options struct {
 	strategy Strategy
-	hash     *hash
+	hash     *hashFunc
 	seed     *uint64
 	secret   *[16]byte
 	maxBytes uint64

@@ -62,13 +62,13 @@ type scheme struct {
 
 	// The hash is called directly and not through an interface, through which the key, and a buffer on the caller's
 	// stack, would escape to the heap.
-	hash   *hash
+	hash   *hashFunc
 	seed   uint64
-	k0, k1 uint64      // the secret of sipHash; for other hashes, both are the initial state
-	vector vector.Hash // of the kernels in assembly that hash batches
+	k0, k1 uint64       // the secret of sipHash; for other hashes, both are the initial state
+	vector vector.Input // of the kernels in assembly that hash batches
 
 	kernel *kernel
-	empty  bitset // of its filters, without bits
+	empty  kernelArgs // of its filters, without bits
 }
 
 // schemeWithin checks m against WithMaxBytes and calls newScheme.
@@ -93,7 +93,7 @@ func newScheme(params Params, strategy Strategy, s scheme) (*scheme, error) {
 		return nil, invalid("m = %d and k = %d with strategy %q: %w", params.M, params.K, strategy, err)
 	}
 	s.params, s.strategy, s.kernel = params, strategy, kernel
-	s.empty = bitset{params.M / strategy.blockBits(), params.K, s.k0, nil}
+	s.empty = kernelArgs{params.M / strategy.blockBits(), params.K, s.k0, nil}
 	return &s, nil
 }
 

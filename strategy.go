@@ -156,37 +156,37 @@ func (s Strategy) validate() error {
 	return s.invalid()
 }
 
-// common has the methods of a strategy of this package whose k positions depend on the digest and are independent,
+// independent has the methods of a strategy of this package whose k positions depend on the digest and are independent,
 // anywhere in m bits. Strategies embed it and override what differs.
-type common struct{ label }
+type independent struct{ label }
 
-func (c common) called() label { return c.label }
-func (common) isCustom() bool  { return false }
-func (common) invalid() error  { return nil }
-func (common) hashesKey() bool { return false }
-func (common) folds() bool     { return true }
+func (c independent) called() label { return c.label }
+func (independent) isCustom() bool  { return false }
+func (independent) invalid() error  { return nil }
+func (independent) hashesKey() bool { return false }
+func (independent) folds() bool     { return true }
 
-func (common) limits() limits {
+func (independent) limits() limits {
 	return limits{unit: 1, sizeUnit: 64, maxM: math.MaxUint64, minK: 1, maxK: maxK, stepK: 1, minP: minP, maxP: 1}
 }
 
-func (common) bestK(bitsPerKey float64) int {
+func (independent) bestK(bitsPerKey float64) int {
 	return int(min(max(1, math.Round(math.Ln2*bitsPerKey)), maxK))
 }
 
-func (common) rate(m uint64, k int, n uint64) float64 { return rate.Independent(m, k, n) }
+func (independent) rate(m uint64, k int, n uint64) float64 { return rate.Independent(m, k, n) }
 
-func (common) estimate(m uint64, k int, x uint64) float64 {
+func (independent) estimate(m uint64, k int, x uint64) float64 {
 	return -float64(m) / float64(k) * math.Log1p(-float64(x)/float64(m))
 }
 
-func (common) measure(bits bitArray, m uint64, k int) (ones uint64, rate float64) {
+func (independent) measure(bits bitArray, m uint64, k int) (ones uint64, rate float64) {
 	ones = bits.count()
 	return ones, math.Pow(float64(ones)/float64(m), float64(k))
 }
 
-func (common) blockBits() uint64     { return 1 }
-func (common) wordsPerKey(k int) int { return k }
+func (independent) blockBits() uint64     { return 1 }
+func (independent) wordsPerKey(k int) int { return k }
 
 // builtins are all strategies of this package. A new one is added here, and is otherwise complete
 // in its own file.

@@ -26,9 +26,9 @@ import (
 // and the low 48 bits of h2 the first 8 bits.
 var Blocked = Strategy{&blockedStrategy}
 
-var blockedStrategy = blocked{common{label{name: "blocked"}}}
+var blockedStrategy = blocked{independent{label{name: "blocked"}}}
 
-type blocked struct{ common }
+type blocked struct{ independent }
 
 func (*blocked) limits() limits {
 	return limits{unit: blockBits, sizeUnit: blockBits, maxM: math.MaxUint64, minK: 2, maxK: maxK, stepK: 2, minP: minBlockedP, maxP: 1}
@@ -84,7 +84,7 @@ func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
 }
 
 // blockedPositions computes the positions by the formula of Blocked.
-func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64) {
+func blockedPositions(b *kernelArgs, dst []uint64, h1, h2 uint64) {
 	block, z := probe.Reduce(h1, b.blocks)*blockBits, probe.Words(b.k)
 	for i := range dst {
 		word, r := probe.Blocked(h2^probe.Xor, i, z)
@@ -94,7 +94,7 @@ func blockedPositions(b *bitset, dst []uint64, h1, h2 uint64) {
 
 // blockedAdd sets words in the order of the block, like all kernels of Blocked. If it used the order of the positions,
 // it and a kernel in assembly that add the same key could each set the other's last bit, and neither would win.
-func blockedAdd(b *bitset, h1, h2 uint64) bool {
+func blockedAdd(b *kernelArgs, h1, h2 uint64) bool {
 	y, z := h2^probe.Xor, probe.Words(b.k)
 	var mask [blockWords]uint64
 	for i := range b.k {
@@ -104,7 +104,7 @@ func blockedAdd(b *bitset, h1, h2 uint64) bool {
 	return addMask((*block)(blockOf(b, h1)), &mask)
 }
 
-func blockedContains(b *bitset, h1, h2 uint64) bool {
+func blockedContains(b *kernelArgs, h1, h2 uint64) bool {
 	var all [maxK]uint64
 	blockedPositions(b, all[:b.k], h1, h2)
 	return containsAll(b.bits, all[:b.k])
@@ -122,13 +122,13 @@ func blockedContains(b *bitset, h1, h2 uint64) bool {
 
 // blockOf returns the address of a key's block. h1·blocks/2^64 is less than blocks, the number of whole blocks of the
 // filter: m is a multiple of blockBits, and FilterOver and Read ensure that there are m bits.
-func blockOf(b *bitset, h1 uint64) unsafe.Pointer {
+func blockOf(b *kernelArgs, h1 uint64) unsafe.Pointer {
 	return unsafe.Add(b.bits.start(), probe.Reduce(h1, b.blocks)*(blockBits/8))
 }
 
 // Two words: k is 2, 4 or 6.
 
-func blocked2Contains(b *bitset, h1, h2 uint64) bool {
+func blocked2Contains(b *kernelArgs, h1, h2 uint64) bool {
 	y, p := h2^probe.Xor, blockOf(b, h1)
 	w0, w1 := atomic.LoadUint64(wordAt(p, y>>62)), atomic.LoadUint64(wordAt(p, 4+y>>60&3))
 	m0, m1 := probe.Set2(w0, w1, y, y>>6)
@@ -141,7 +141,7 @@ func blocked2Contains(b *bitset, h1, h2 uint64) bool {
 	return (m0^w0)|(m1^w1) == 0
 }
 
-func blocked2Add(b *bitset, h1, h2 uint64) bool {
+func blocked2Add(b *kernelArgs, h1, h2 uint64) bool {
 	y, p := h2^probe.Xor, blockOf(b, h1)
 	a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
 	w0, w1 := atomic.LoadUint64(a0), atomic.LoadUint64(a1)
@@ -161,7 +161,7 @@ func blocked4Words(p unsafe.Pointer, y uint64) (a0, a1, a2, a3 *uint64) {
 	return wordAt(p, y>>63), wordAt(p, 2+y>>62&1), wordAt(p, 4+y>>61&1), wordAt(p, 6+y>>60&1)
 }
 
-func blocked4Contains(b *bitset, h1, h2 uint64) bool {
+func blocked4Contains(b *kernelArgs, h1, h2 uint64) bool {
 	y := h2 ^ probe.Xor
 	a0, a1, a2, a3 := blocked4Words(blockOf(b, h1), y)
 	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
@@ -173,7 +173,7 @@ func blocked4Contains(b *bitset, h1, h2 uint64) bool {
 	return (m0^w0)|(m1^w1)|(m2^w2)|(m3^w3) == 0
 }
 
-func blocked4Add(b *bitset, h1, h2 uint64) bool {
+func blocked4Add(b *kernelArgs, h1, h2 uint64) bool {
 	y := h2 ^ probe.Xor
 	a0, a1, a2, a3 := blocked4Words(blockOf(b, h1), y)
 	w0, w1, w2, w3 := atomic.LoadUint64(a0), atomic.LoadUint64(a1), atomic.LoadUint64(a2), atomic.LoadUint64(a3)
@@ -187,7 +187,7 @@ func blocked4Add(b *bitset, h1, h2 uint64) bool {
 
 // Eight words: k is 16, 24, …
 
-func blocked8Contains(b *bitset, h1, h2 uint64) bool {
+func blocked8Contains(b *kernelArgs, h1, h2 uint64) bool {
 	y, k := h2^probe.Xor, b.k
 	w := (*block)(blockOf(b, h1))
 	unset := uint64(0)
@@ -201,7 +201,7 @@ func blocked8Contains(b *bitset, h1, h2 uint64) bool {
 	}
 }
 
-func blocked8Add(b *bitset, h1, h2 uint64) bool {
+func blocked8Add(b *kernelArgs, h1, h2 uint64) bool {
 	y, k := h2^probe.Xor, b.k
 	w := (*block)(blockOf(b, h1))
 	var mask [blockWords]uint64
@@ -234,7 +234,7 @@ func addMask(w *block, mask *[blockWords]uint64) bool {
 	return w[last&7].Or(mask[last&7])&mask[last&7] != mask[last&7]
 }
 
-func blocked2Fill(b *bitset, group []digest) {
+func blocked2Fill(b *kernelArgs, group []digest) {
 	for i := range group {
 		y, p := group[i][1]^probe.Xor, blockOf(b, group[i][0])
 		a0, a1 := wordAt(p, y>>62), wordAt(p, 4+y>>60&3)
@@ -247,7 +247,7 @@ func blocked2Fill(b *bitset, group []digest) {
 	}
 }
 
-func blocked4Fill(b *bitset, group []digest) {
+func blocked4Fill(b *kernelArgs, group []digest) {
 	for i := range group {
 		y := group[i][1] ^ probe.Xor
 		a0, a1, a2, a3 := blocked4Words(blockOf(b, group[i][0]), y)
@@ -260,7 +260,7 @@ func blocked4Fill(b *bitset, group []digest) {
 	}
 }
 
-func blocked8Fill(b *bitset, group []digest) {
+func blocked8Fill(b *kernelArgs, group []digest) {
 	for i := range group {
 		y := group[i][1] ^ probe.Xor
 		w := (*[blockWords]uint64)(blockOf(b, group[i][0]))

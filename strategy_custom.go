@@ -60,7 +60,7 @@ type Definition struct {
 // [New] returns an error if the definition contradicts itself, or if the name has more than 255
 // bytes or is the name of a built-in strategy.
 func NewStrategy(name string, d Definition) Strategy {
-	s := &custom{Definition: d, common: common{newLabel(name)}}
+	s := &custom{Definition: d, independent: independent{newLabel(name)}}
 	s.wrong = s.contradiction()
 	return Strategy{s}
 }
@@ -68,7 +68,7 @@ func NewStrategy(name string, d Definition) Strategy {
 // A custom is a strategy that NewStrategy has made.
 type custom struct {
 	Definition
-	common
+	independent
 	wrong error
 }
 
@@ -98,7 +98,7 @@ func (s *custom) contradiction() error {
 }
 
 func (s *custom) limits() limits {
-	l := s.common.limits()
+	l := s.independent.limits()
 	l.unit, l.sizeUnit = max(1, s.Unit), cmp.Or(s.Unit, l.sizeUnit)
 	l.maxM, l.maxK = cmp.Or(s.MaxM, l.maxM), cmp.Or(s.MaxK, l.maxK)
 	return l
@@ -120,7 +120,7 @@ func (s *custom) size(n uint64, p float64) (m uint64, k int, err error) {
 // bestK is computed for 10,000 keys if the definition has a rate or a largest k.
 func (s *custom) bestK(bitsPerKey float64) (k int) {
 	if s.Rate == nil && cmp.Or(s.MaxK, maxK) >= maxK {
-		return s.common.bestK(bitsPerKey)
+		return s.independent.bestK(bitsPerKey)
 	}
 	const keys = 10_000
 	l, best := s.limits(), math.Inf(1)
@@ -137,18 +137,18 @@ func (s *custom) rate(m uint64, k int, n uint64) float64 {
 	if s.Rate != nil {
 		return s.Rate(m, k, n)
 	}
-	return s.common.rate(m, k, n)
+	return s.independent.rate(m, k, n)
 }
 
 func (s *custom) estimate(m uint64, k int, x uint64) float64 {
 	if s.EstimateCount != nil {
 		return s.EstimateCount(m, k, x)
 	}
-	return s.common.estimate(m, k, x)
+	return s.independent.estimate(m, k, x)
 }
 
 func (s *custom) measure(bits bitArray, m uint64, k int) (ones uint64, rate float64) {
-	ones, rate = s.common.measure(bits, m, k)
+	ones, rate = s.independent.measure(bits, m, k)
 	if s.Rate == nil || ones == 0 {
 		return ones, rate
 	}
@@ -194,13 +194,13 @@ func (c *customDigests) at(h1, h2 uint64, i int) uint64 {
 	return pos
 }
 
-func (c *customDigests) positions(_ *bitset, dst []uint64, h1, h2 uint64) {
+func (c *customDigests) positions(_ *kernelArgs, dst []uint64, h1, h2 uint64) {
 	for i := range dst {
 		dst[i] = c.at(h1, h2, i)
 	}
 }
 
-func (c *customDigests) add(b *bitset, h1, h2 uint64) bool {
+func (c *customDigests) add(b *kernelArgs, h1, h2 uint64) bool {
 	if b.k > fewPositions {
 		var all [maxCustomK]uint64
 		c.positions(b, all[:b.k], h1, h2)
@@ -212,7 +212,7 @@ func (c *customDigests) add(b *bitset, h1, h2 uint64) bool {
 }
 
 // contains stops after a multiple of four bits if one of them is not set.
-func (c *customDigests) contains(b *bitset, h1, h2 uint64) bool {
+func (c *customDigests) contains(b *kernelArgs, h1, h2 uint64) bool {
 	set := uint64(1)
 	for i := range b.k {
 		set &= b.bits.at(c.at(h1, h2, i))
@@ -259,7 +259,7 @@ func (c *customKeys) positions(dst []uint64, key []byte) {
 	pooled.Put(f)
 }
 
-func (c *customKeys) add(b *bitset, key []byte) bool {
+func (c *customKeys) add(b *kernelArgs, key []byte) bool {
 	if b.k > fewPositions {
 		var all [maxCustomK]uint64
 		c.positions(all[:b.k], key)
@@ -270,7 +270,7 @@ func (c *customKeys) add(b *bitset, key []byte) bool {
 	return addAll(b.bits, few[:b.k])
 }
 
-func (c *customKeys) contains(b *bitset, key []byte) bool {
+func (c *customKeys) contains(b *kernelArgs, key []byte) bool {
 	f, key := c.begin(key)
 	positions, set := f.positions[:b.k], uint64(1)
 	c.find(positions, key)

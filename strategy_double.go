@@ -24,9 +24,9 @@ import (
 // would be 0.
 var DoubleHashing = Strategy{&doubleHashing}
 
-var doubleHashing = double{common{label{name: "double-hashing"}}}
+var doubleHashing = double{independent{label{name: "double-hashing"}}}
 
-type double struct{ common }
+type double struct{ independent }
 
 func (s *double) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
 func (*double) rate(m uint64, k int, n uint64) float64          { return rate.Double(m, k, n) }
@@ -38,7 +38,7 @@ var doubleKernel = kernel{
 }
 
 // doublePositions computes the positions by the formula of DoubleHashing.
-func doublePositions(b *bitset, dst []uint64, h1, h2 uint64) {
+func doublePositions(b *kernelArgs, dst []uint64, h1, h2 uint64) {
 	x, y := h1, h2^probe.Xor
 	for i := range dst {
 		dst[i] = probe.Reduce(x, b.blocks)
@@ -49,7 +49,7 @@ func doublePositions(b *bitset, dst []uint64, h1, h2 uint64) {
 // doubleContains reads all bits if the filter fits in the cache and k is at most 8. Otherwise it stops after the first
 // four if one of them is unset, as with fifteen of sixteen absent keys. In the cache, with hits and misses mixed, that
 // branch is mispredicted half the time, which costs more than the reads it saves. BenchmarkContains.
-func doubleContains(b *bitset, h1, h2 uint64) bool {
+func doubleContains(b *kernelArgs, h1, h2 uint64) bool {
 	p, m, k := b.bits.start(), b.blocks, b.k
 	x, y, unset := h1, h2^probe.Xor, uint8(0)
 	for stop := k > 8 || m > 4<<20*8; k >= 4; k -= 4 {
@@ -86,7 +86,7 @@ func unsetAt(p unsafe.Pointer, pos uint64) uint8 {
 
 // doubleAdd lists the unset bits without a branch, which would often be mispredicted, and sets only these.
 // BenchmarkAdd.
-func doubleAdd(b *bitset, h1, h2 uint64) bool {
+func doubleAdd(b *kernelArgs, h1, h2 uint64) bool {
 	if b.k > fewPositions {
 		if doubleContains(b, h1, h2) {
 			return false
@@ -109,7 +109,7 @@ func doubleAdd(b *bitset, h1, h2 uint64) bool {
 
 // doubleFill computes the even and the odd positions in two chains, which takes half the time of one:
 // x_(i+2) = x_i·Mul² + y·(Mul+1).
-func doubleFill(b *bitset, group []digest) {
+func doubleFill(b *kernelArgs, group []digest) {
 	const square = probe.Mul * probe.Mul & math.MaxUint64
 	p, m := b.bits.start(), b.blocks
 	for i := range group {

@@ -12,9 +12,9 @@ import (
 // It needs the key: methods that take a digest panic.
 var SeededHashing = Strategy{&seededHashing}
 
-var seededHashing = seeded{common{label{name: "seeded-hashing"}}}
+var seededHashing = seeded{independent{label{name: "seeded-hashing"}}}
 
-type seeded struct{ common }
+type seeded struct{ independent }
 
 func (s *seeded) size(n uint64, p float64) (uint64, int, error) { return search(s, n, p, false) }
 func (*seeded) hashesKey() bool                                 { return true }
@@ -41,14 +41,14 @@ func (s *seededCode) positions(dst []uint64, key []byte) {
 	}
 }
 
-func (s *seededCode) add(b *bitset, key []byte) bool {
+func (s *seededCode) add(b *kernelArgs, key []byte) bool {
 	var positions [maxK]uint64 // for both passes, because hashing is slow
 	s.positions(positions[:b.k], key)
 	return addAll(b.bits, positions[:b.k])
 }
 
 // contains stops at the first unset bit: a hash of the whole key costs more than a mispredicted branch.
-func (s *seededCode) contains(b *bitset, key []byte) bool {
+func (s *seededCode) contains(b *kernelArgs, key []byte) bool {
 	for i := range b.k {
 		if b.bits.at(s.position(key, i)) == 0 {
 			return false

@@ -28,9 +28,9 @@ import (
 // arXiv:2101.01719.
 var SplitBlock = Strategy{&splitBlock}
 
-var splitBlock = split{common{label{name: "split-block"}}}
+var splitBlock = split{independent{label{name: "split-block"}}}
 
-type split struct{ common }
+type split struct{ independent }
 
 func (*split) limits() limits {
 	return limits{
@@ -72,25 +72,25 @@ var splitKernel = kernel{
 }
 
 // splitPositions computes the positions by the formula of SplitBlock.
-func splitPositions(b *bitset, dst []uint64, h1, _ uint64) {
+func splitPositions(b *kernelArgs, dst []uint64, h1, _ uint64) {
 	for i := range dst {
 		dst[i] = probe.SplitBlock(h1, b.blocks)*splitBits + probe.SplitBit(h1, i)
 	}
 }
 
 // splitBlockOf returns the address of a key's block.
-func splitBlockOf(b *bitset, h1 uint64) unsafe.Pointer {
+func splitBlockOf(b *kernelArgs, h1 uint64) unsafe.Pointer {
 	return unsafe.Add(b.bits.start(), probe.SplitBlock(h1, b.blocks)*(splitBits/8))
 }
 
-func splitContains(b *bitset, h1, _ uint64) bool {
+func splitContains(b *kernelArgs, h1, _ uint64) bool {
 	p := splitBlockOf(b, h1)
 	m0, m1, m2, m3 := probe.SplitMasks(h1)
 	return m0&^atomic.LoadUint64(wordAt(p, 0))|m1&^atomic.LoadUint64(wordAt(p, 1))|
 		m2&^atomic.LoadUint64(wordAt(p, 2))|m3&^atomic.LoadUint64(wordAt(p, 3)) == 0
 }
 
-func splitAdd(b *bitset, h1, _ uint64) bool {
+func splitAdd(b *kernelArgs, h1, _ uint64) bool {
 	p := splitBlockOf(b, h1)
 	m0, m1, m2, m3 := probe.SplitMasks(h1)
 	a0, a1, a2, a3 := wordAt(p, 0), wordAt(p, 1), wordAt(p, 2), wordAt(p, 3)
@@ -98,7 +98,7 @@ func splitAdd(b *bitset, h1, _ uint64) bool {
 		m0&^atomic.LoadUint64(a0), m1&^atomic.LoadUint64(a1), m2&^atomic.LoadUint64(a2), m3&^atomic.LoadUint64(a3))
 }
 
-func splitFill(b *bitset, group []digest) {
+func splitFill(b *kernelArgs, group []digest) {
 	if vector.Has {
 		vector.FillSplit(b.vector(), group)
 		return

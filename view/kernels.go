@@ -26,7 +26,7 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 }
 
 // kernels returns the kernels in assembly for the view's strategy and the hash, or nil. It sets b.Blocks.
-func (v View) kernels(hash vector.Hash, b *vector.Bits) *vector.Row {
+func (v View) kernels(hash vector.Input, b *vector.Bits) *vector.Row {
 	switch v.meta >> 8 & 0xff {
 	case double:
 		b.Blocks = v.m()

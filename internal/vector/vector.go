@@ -35,15 +35,15 @@ func Blocked(k int) Layout {
 	return Blocked8
 }
 
-// A Hash is a hash that kernels compute.
-type Hash uint8
+// An Input is what a kernel gets: a digest, or a key, by the hash that it computes.
+type Input uint8
 
 const (
-	NoHash Hash = iota // of hashes without kernels
-	Digest             // the caller has hashed the key
-	Rapid              // RapidHash
-	Murmur             // Murmur3 x64-128
-	hashes = iota - 1
+	NoInput Input = iota // of hashes without kernels
+	Digest               // the caller has hashed the key
+	Rapid                // RapidHash
+	Murmur               // Murmur3 x64-128
+	hashes  = iota - 1
 )
 
 // Lengths is 1 plus the length of the longest key that kernels take. It is bounded, because the runtime cannot stop a
@@ -69,7 +69,7 @@ type Row struct {
 
 // For returns the kernels of a layout and a hash, or nil if the Go kernels must be used. shared means that other
 // goroutines may change the words meanwhile. Then blocks must be aligned.
-func For(l Layout, h Hash, b *Bits, shared bool) *Row {
+func For(l Layout, h Input, b *Bits, shared bool) *Row {
 	switch {
 	case l != Double && shared && uintptr(b.Words)%32 != 0:
 		return nil
@@ -124,7 +124,7 @@ func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, a
 // Sum hashes as many keys as there are digests, at least one, by Rapid or Murmur. state is the initial state. For keys
 // and size, see Many. Sum stops before a key of more than 112 bytes, or of more than 64 kB if murmurEights hashes it.
 // It returns the number of keys that it has hashed.
-func Sum(h Hash, state uint64, keys unsafe.Pointer, size uintptr, digests [][2]uint64) (done int) {
+func Sum(h Input, state uint64, keys unsafe.Pointer, size uintptr, digests [][2]uint64) (done int) {
 	b := Bits{State: state}
 	if h == Rapid {
 		return rapidMany(&b, keys, size, len(digests), &digests[0])
