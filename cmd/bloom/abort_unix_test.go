@@ -18,8 +18,8 @@ import (
 )
 
 // TestAbortedPipelines: a signal to the whole group of FEEDER | bloom ends bloom with its status, although bloom reads
-// the end of its input, too. Files stay as they were, and check tells nothing of half an input. All processors are busy,
-// so that the signal is often handled after the end of the input was read.
+// the end of its input, too. Files stay as they were, and check tells nothing of half an input. All processors are
+// busy, so that the signal is often handled after the end of the input was read.
 func TestAbortedPipelines(t *testing.T) {
 	heedSignals(t)
 	self, err := os.Executable()
