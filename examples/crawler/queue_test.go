@@ -245,6 +245,9 @@ func TestStops(t *testing.T) {
 	require.NoError(t, err)
 	c.close()
 	require.ErrorIs(t, c.crawl(t.Context()), os.ErrClosed)
+	c.file, err = os.Create(queueOf(t)) // there is room again
+	require.NoError(t, err)
 	require.ErrorIs(t, c.finish(page{}, nil), os.ErrClosed)
+	require.NoError(t, c.file.Close())
 	require.Equal(t, 1, c.pages[waiting])
 }

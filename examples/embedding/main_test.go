@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -20,7 +19,7 @@ var strategies = slices.DeleteFunc(bloom.Strategies(), bloom.Strategy.NeedsKey)
 
 func key(i uint64) []byte { return fmt.Appendf(nil, "some key, number %08d", i) }
 
-func policy(t testing.TB, s bloom.Strategy) Policy {
+func policy(t *testing.T, s bloom.Strategy) Policy {
 	p, err := newPolicy(10, s)
 	require.NoError(t, err)
 	return p
@@ -101,31 +100,4 @@ func TestTablesAtOnce(t *testing.T) {
 	tables.Wait()
 	_, err := newPolicy(0, bloom.SplitBlock)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
-}
-
-// BenchmarkTable makes the filter of a table of 20,000 keys.
-func BenchmarkTable(b *testing.B) {
-	keys := make([][]byte, 20_000)
-	for i := range keys {
-		keys[i] = key(uint64(i))
-	}
-	policies := map[string]pebble.FilterPolicy{"pebble": theirs.FilterPolicy(10)}
-	for _, s := range strategies {
-		if p, err := newPolicy(10, s); err == nil {
-			policies[s.String()] = p
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(policies)) {
-		b.Run("policy="+name, func(b *testing.B) {
-			b.ReportAllocs()
-			var dst []byte
-			for b.Loop() {
-				w := policies[name].NewWriter(pebble.TableFilter)
-				for i := range keys {
-					w.AddKey(keys[i])
-				}
-				dst = w.Finish(dst[:0])
-			}
-		})
-	}
 }
