@@ -127,14 +127,14 @@ func number(text string) (uint64, error) {
 // parseField reads the number of a field, with "-" after it if the key extends to the end of the line: 2, 2-.
 func (o *command) parseField(text string) (err error) {
 	n, toEnd := strings.CutSuffix(text, "-")
-	if o.form.Field, err = number(n); err != nil {
+	if o.form.Field, err = strconv.ParseUint(n, 10, 64); err != nil || o.form.Field == 0 {
 		err = errors.New("want a whole number from 1, such as 2, or 2- for the line from field 2 on")
 	}
 	o.form.ToEnd = toEnd
 	return err
 }
 
-var escape = regexp.MustCompile(`\\(?:[t\\0]|x[[:xdigit:]]{2})?`)
+var escape = regexp.MustCompile(`\\(?:[t\\]|0[0-9]*|x[[:xdigit:]]{2})?`)
 
 // delimiter reads a text in which \t, \\, \0 and \xNN stand for a byte.
 func delimiter(text string) (string, error) {
@@ -144,8 +144,9 @@ func delimiter(text string) (string, error) {
 			b, _ := hex.DecodeString(code)
 			return string(b)
 		}
-		bad = bad || e == `\`
-		return map[string]string{`\t`: "\t", `\\`: `\`, `\0`: "\x00"}[e]
+		b, known := map[string]string{`\t`: "\t", `\\`: `\`, `\0`: "\x00"}[e]
+		bad = bad || !known // also \011, which is a tab elsewhere
+		return b
 	})
 	if bad {
 		return "", errors.New(`want a text, in which a backslash begins \t, \\, \0 or \xNN`)

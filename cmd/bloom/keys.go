@@ -10,24 +10,38 @@ import (
 )
 
 const inputHelp = `Keys are the lines of the named files, in order, or of standard input if no
-file is named. gzip and zstd are unpacked. Other packed input, tar archives and
-UTF-16 are refused:
+file is named. gzip and zstd are unpacked. Other packed input, archives, tables,
+UTF-16 and UTF-32 are refused: xz -dc urls.xz | bloom check seen.bloom
 
-  xz -dc urls.xz | bloom check seen.bloom
-
-A key is the bytes of a line: blanks and letter case count, and an é in one
-code point is not an é in two. An empty line is the empty key. With -0, keys
-end in NUL instead of newline, as find -print0 writes them. For a file from
-Windows, --crlf leaves out the carriage return at the end of a line, and a
-UTF-8 mark at the start of the file; lines are printed as they came. A line of
-more than --max-line (64MiB) is an error.
+A key is the bytes of a line: blanks, letter case and quotes of CSV count. An
+empty line is the empty key. With -0, keys end in NUL instead of newline, as
+find -print0 writes them. For a file from Windows, --crlf leaves out the
+carriage return at the end of a line, and a UTF-8 mark at its start; lines are
+printed as they came. A line of more than --max-line (64MiB) is an error.
 
 With -f N, the key is field N of a line; with -f N-, the line from there to its
 end. Fields are separated by blanks, as in awk, or by the text of -d, in which
-\t is a tab, \\ a backslash, \0 a NUL and \xNN a byte:
+\t is a tab, \\ a backslash, \0 a NUL and \xNN a byte. With -d, a line without
+the text has no field 1:
 
-  bloom check -f 2 -d '\t' seen.bloom urls.tsv
-  bloom dedup -f 2- a.log                      # without the time in field 1
+  input       flags      result
+  a b         -f 1       key a
+  a           -f 1       key a
+  a,b         -f 1       key a,b
+  a,b         -f 1 -d ,  key a
+  a           -f 1 -d ,  no key
+  "a,b",c     -f 1 -d ,  key "a
+  a\r\n                  key a\r, warned of
+  a\r\n       --crlf     key a
+  \ufeffa                key \ufeffa, warned of
+  \ufeffa     --crlf     key a
+  a\x00b                 key a\x00b, warned of
+  a\x00       -0         key a
+  a\rb                   refused
+  a\x00\xff              refused
+  PAR1\x15               refused
+  a           -f 1k      refused
+  a           -d \011    refused
 
 A line with fewer fields has no key. dedup prints it, build and add skip it, and
 check prints it neither with -v nor without. A warning names the first one. If

@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed3447c163/bloom/persist"
 )
 
 // TestFields: every command that reads keys takes the same fields as keys, of any input and in any pieces. A line
@@ -24,7 +28,7 @@ func TestFields(t *testing.T) {
 		`-f 3 -d \\`:       {{`C:\Users\me`, "me"}, {`D:\Users\me\x`, "me"}, {`C:/Users/me`, none}},
 		`-f 2 -d \0`:       {{"a\x00b", "b"}, {"a0c", none}, {"c\x00b\x00", "b"}},
 		`-f 2 -d \x3A\x3a`: {{"a::b:c", "b:c"}, {"a:b", none}, {`d\x3A\x3ae`, none}},
-		`-f 1 -d ,`:        {{"a,b", "a"}, {"a", "a"}, {"", ""}, {",", ""}},
+		`-f 1 -d ,`:        {{"a,b", "a"}, {"a", none}, {"", none}, {",", ""}},
 		`-f 9`:             {{"a b", none}, {"", none}, {"c", none}},
 		`-f 2 -d ;`:        {{"a,b", none}, {"c,d", none}},
 	}
@@ -170,6 +174,50 @@ func TestQuickAnswers(t *testing.T) {
 		for name, pieces := range readers {
 			if got := run(t.Context(), []string{"check", "-q", "-f", "2", path}, pieces(strings.NewReader(text)), io.Discard, io.Discard); got != status {
 				t.Errorf("%s, %q: status %d, want %d", name, text, got, status)
+			}
+		}
+	}
+}
+
+// TestTableOfKeys tries each row of the table in bloom help input, which docs/command-line.md has, too.
+func TestTableOfKeys(t *testing.T) {
+	document, err := os.ReadFile("../../docs/command-line.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, _ := strings.Cut(inputHelp, "flags      result\n")
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	lines := strings.Split(rows, "\n")
+	if len(lines) < 17 {
+		t.Fatalf("%d rows", len(lines))
+	}
+	for _, line := range lines {
+		text, flags, result := strings.TrimSpace(line[:14]), strings.Fields(line[14:25]), line[25:]
+		if row := fmt.Sprintf("| `%s` | `%s` | %s |\n", text, strings.Join(flags, " "), result); !strings.Contains(strings.ReplaceAll(string(document), "|  |", "| `` |"), row) {
+			t.Errorf("command-line.md lacks %s", row)
+		}
+		unquoted := func(text string) string {
+			s, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			return s
+		}
+		path := filepath.Join(t.TempDir(), "got.bloom")
+		var said bytes.Buffer
+		args := append([]string{"build", "-n", "10", "-p", "1e-9", "-o", path}, flags...)
+		status := run(t.Context(), args, strings.NewReader(unquoted(text)), io.Discard, &said)
+		key, warned := strings.CutSuffix(result, ", warned of")
+		key, isKey := strings.CutPrefix(key, "key ")
+		switch {
+		case !isKey:
+			if _, missing := os.Stat(path); status != statusError || missing == nil || result == "no key" != strings.Contains(said.String(), ": no field ") {
+				t.Errorf("%s: status %d, %s", line, status, &said)
+			}
+		default:
+			f, err := persist.Load(path)
+			if err != nil || !f.ContainsString(unquoted(key)) || !strings.Contains(said.String(), "1 key read") || strings.Contains(said.String(), "warning") != warned {
+				t.Errorf("%s: status %d, %s, %v", line, status, &said, err)
 			}
 		}
 	}

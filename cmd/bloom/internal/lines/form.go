@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
+	"unicode/utf8"
 )
 
 // A Form defines where lines end, and which part of a line is its key.
@@ -12,7 +15,7 @@ type Form struct {
 	Field     uint64 // the field that is the key, from 1; 0 for the whole line
 	ToEnd     bool   // the key extends to the end of the line
 	Delimiter string // between fields; empty for blanks, as in awk
-	CRLF      bool   // remove a carriage return at the end of a line, and the UTF-8 mark of a file, from the keys
+	CRLF      bool   // remove a carriage return at the end of a line, and a UTF-8 mark at its start, from the keys
 	MaxLine   uint64 // bytes; 0 for any number
 }
 
@@ -30,18 +33,14 @@ func (f Form) limit() int {
 }
 
 // keys returns the keys of lines, nil for a line without one. It appends to keys, or returns lines if each line is its
-// key. atStart reports whether the first line begins a file.
-func (f Form) keys(keys, lines [][]byte, atStart bool) [][]byte {
+// key.
+func (f Form) keys(keys, lines [][]byte) [][]byte {
 	if f.Field == 0 && !f.CRLF {
 		return lines
 	}
 	for _, line := range lines {
 		if f.CRLF {
-			line = bytes.TrimSuffix(line, []byte{'\r'})
-			if atStart {
-				line = bytes.TrimPrefix(line, []byte(utf8Mark))
-			}
-			atStart = false
+			line = bytes.TrimPrefix(bytes.TrimSuffix(line, []byte{'\r'}), []byte(utf8Mark))
 		}
 		keys = append(keys, f.key(line))
 	}
@@ -62,12 +61,12 @@ func (f Form) key(line []byte) []byte {
 			end = bytes.IndexAny(line, blanks)
 		}
 		switch {
+		case end < 0 && (n > 1 || f.Delimiter != "" && f.Field == 1):
+			return nil
 		case n == 1 && (f.ToEnd || end < 0):
 			return line
 		case n == 1:
 			return line[:end]
-		case end < 0:
-			return nil
 		}
 		line = line[end+len(f.Delimiter):]
 	}
@@ -81,31 +80,51 @@ func (f Form) field() string {
 	return fmt.Sprintf("field %d with -d %q", f.Field, f.Delimiter)
 }
 
-// isTar reports whether a line begins a tar archive, by the magic in its first block of 512 bytes. Versions of tar from
-// before 1988 wrote none.
-func isTar(line []byte) bool {
-	const at = 257
-	return len(line) > at && (bytes.HasPrefix(line[at:], []byte("ustar\x00")) || bytes.HasPrefix(line[at:], []byte("ustar  \x00")))
+// cpio matches a line that begins an archive of cpio: the numbers of its first header in text, and a name.
+var cpio = regexp.MustCompile(`^0707(?:0[12][[:xdigit:]]{104}|07[0-7]{70})[^\x00]+\x00`)
+
+// noText returns an error if the lines of a file up to this chunk show that the file is no text. It looks at the lines
+// that begin in the first 4 KiB.
+func (s *stream) noText(c *Chunk) error {
+	const tarAt = 257 // in the first block of 512 bytes; versions of tar from before 1988 wrote no magic
+	line, end := c.Lines[0], len(c.block)-1
+	magic := line[min(tarAt, len(line)):]
+	switch {
+	case c.first > 1:
+	case bytes.HasPrefix(magic, []byte("ustar\x00")), bytes.HasPrefix(magic, []byte("ustar  \x00")):
+		return refused("a tar archive", tarTool)
+	case cpio.Match(line):
+		return refused("a cpio archive", "unpack it with cpio -i --to-stdout and a pipe")
+	case c.block[end] != '\n' && len(c.Lines) == 1 && bytes.IndexByte(c.block[:end], '\r') >= 0:
+		return refused("text whose lines end in CR alone", `convert it with tr '\r' '\n' and a pipe`)
+	}
+	for i := 0; i < len(c.Lines) && s.passed < 4096; i++ {
+		s.nul = s.nul || bytes.IndexByte(c.Lines[i], 0) >= 0
+		s.foreign = s.foreign || !utf8.Valid(c.Lines[i])
+		s.passed += len(c.Lines[i]) + 1
+	}
+	if s.nul && s.foreign {
+		return refused("no text (it has NUL bytes, and bytes that are not UTF-8)", "convert it, or give -0 for keys that end in NUL")
+	}
+	return nil
 }
 
 // doubts returns warnings about the lines and keys in a chunk.
 func (f Form) doubts(c *Chunk) (all []string) {
-	const stay = "which is a part of the key; --crlf leaves it out"
-	if c.first == 1 && !f.CRLF && bytes.HasPrefix(c.block, []byte(utf8Mark)) {
-		all = append(all, "the file begins with a UTF-8 mark (EF BB BF), "+stay)
-	}
+	stay := "which is a part of the key; --crlf leaves it out"
 	if f.End == 0 {
-		return all
+		stay = "which is a part of the key"
 	}
-	if bytes.IndexByte(c.block, 0) >= 0 {
+	begins := func(key []byte) bool { return bytes.HasPrefix(key, []byte(utf8Mark)) }
+	ends := func(key []byte) bool { return bytes.HasSuffix(key, []byte{'\r'}) }
+	if !f.CRLF && slices.ContainsFunc(c.Keys, begins) {
+		all = append(all, "keys begin with a UTF-8 mark (EF BB BF), "+stay)
+	}
+	if f.End != 0 && bytes.IndexByte(c.block, 0) >= 0 {
 		all = append(all, "NUL bytes, which text does not have; -0 reads lines that end in NUL")
 	}
-	if !f.CRLF {
-		for _, key := range c.Keys {
-			if len(key) > 0 && key[len(key)-1] == '\r' {
-				return append(all, "lines end in a carriage return, "+stay)
-			}
-		}
+	if f.End != 0 && !f.CRLF && slices.ContainsFunc(c.Keys, ends) {
+		all = append(all, "lines end in a carriage return, "+stay)
 	}
 	return all
 }

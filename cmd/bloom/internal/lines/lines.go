@@ -212,6 +212,9 @@ type stream struct {
 	have int    // bytes of that line
 	line int    // number of that line in its file
 	pipe bool   // a file was a pipe
+
+	passed       int  // bytes of that file's first lines, up to 4 KiB
+	nul, foreign bool // they have NUL bytes, and bytes that are not UTF-8
 }
 
 func (s *stream) readAll() (err error) {
@@ -278,7 +281,7 @@ func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 			return err
 		}
 	}
-	s.have, s.line = 0, 1
+	s.have, s.line, s.passed, s.nul, s.foreign = 0, 1, 0, false, false
 	for err == nil {
 		c := s.c
 		if s.have == len(c.buf) {
@@ -315,8 +318,10 @@ func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
 	block, end := c.buf[:whole], []byte{form.End}
 	c.Lines = slices.AppendSeq(c.Lines[:0], bytes.SplitSeq(bytes.TrimSuffix(block, end), end))
 	c.name, c.first, c.block = name, s.line, block
-	if c.first == 1 && form.End != 0 && isTar(c.Lines[0]) {
-		return refused("a tar archive", tarTool)
+	if form.End != 0 {
+		if err := s.noText(c); err != nil {
+			return err
+		}
 	}
 	if whole > form.limit() {
 		if i := slices.IndexFunc(c.Lines, func(line []byte) bool { return len(line) > form.limit() }); i >= 0 {
@@ -328,7 +333,7 @@ func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
 		return failed
 	}
 	s.line += len(c.Lines)
-	c.Keys = form.keys(c.Keys[:0], c.Lines, c.first == 1)
+	c.Keys = form.keys(c.Keys[:0], c.Lines)
 	s.full <- c
 	return err
 }

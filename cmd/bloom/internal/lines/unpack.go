@@ -19,11 +19,13 @@ type kind struct {
 }
 
 const (
-	gzipTool = "unpack it with gzip -dc and a pipe"
-	zstdTool = "unpack it with zstd -dc and a pipe"
-	utf8Tool = "convert it with iconv -f UTF-16 -t UTF-8 and a pipe"
-	zlibTool = "unpack it with pigz -dc and a pipe"
-	tarTool  = "unpack it with tar -xO and a pipe"
+	gzipTool  = "unpack it with gzip -dc and a pipe"
+	zstdTool  = "unpack it with zstd -dc and a pipe"
+	utf8Tool  = "convert it with iconv -f UTF-16 -t UTF-8 and a pipe"
+	wideTool  = "convert it with iconv -f UTF-32 -t UTF-8 and a pipe"
+	tableTool = "write its column as text, as with duckdb -csv"
+	zlibTool  = "unpack it with pigz -dc and a pipe"
+	tarTool   = "unpack it with tar -xO and a pipe"
 )
 
 // kinds lists the kinds of files that unpack recognises by their first bytes. "x^" may also begin a zlib stream, but is
@@ -31,7 +33,6 @@ const (
 var kinds = []kind{
 	{"packed by gzip", "\x1f\x8b", gzipTool, openGzip},
 	{"packed by zstd", "\x28\xb5\x2f\xfd", zstdTool, openZstd},
-	{"packed by pzstd", "P*M\x18", zstdTool, openZstd}, // begins with a skippable frame
 	{"packed by xz", "\xfd7zXZ\x00", "unpack it with xz -dc and a pipe", nil},
 	{"packed by lzma", "]\x00\x00", "unpack it with xz -dc --format=lzma and a pipe", nil},
 	{"packed by lzip", "LZIP\x01", "unpack it with lzip -dc and a pipe", nil},
@@ -43,9 +44,23 @@ var kinds = []kind{
 	{"packed by zlib", "x\x01", zlibTool, nil},
 	{"packed by zlib", "x\x9c", zlibTool, nil},
 	{"packed by zlib", "x\xda", zlibTool, nil},
+	{"packed by lz4 -l", "\x02!L\x18", "unpack it with lz4 -dc and a pipe", nil},
+	{"packed by lzop", "\x89LZO", "unpack it with lzop -dc and a pipe", nil},
+	{"packed by snappy", "\xff\x06\x00\x00sNaPpY", "unpack it with snzip -dc and a pipe", nil},
+	{"packed by rar", "Rar!\x1a\x07", "unpack it with unrar p -inul and a pipe", nil},
+	{"a Parquet file", "PAR1\x15", tableTool, nil}, // field 1 of the first page's header, or of the footer
+	{"an Avro file", "Obj\x01", tableTool, nil},
+	{"text in UTF-32", "\xff\xfe\x00\x00", wideTool, nil},
+	{"text in UTF-32", "\x00\x00\xfe\xff", wideTool, nil},
 	{"text in UTF-16", "\xff\xfe", utf8Tool, nil},
 	{"text in UTF-16", "\xfe\xff", utf8Tool, nil},
 	{"a filter", "\x89bl", "give the keys of which it was made", nil}, // the magic of all files of this library
+}
+
+func init() { // a file of zstd may begin with one of 16 skippable frames, as pzstd writes it
+	for first := byte('P'); first <= '_'; first++ {
+		kinds = append(kinds, kind{"packed by zstd", string(first) + "*M\x18", zstdTool, openZstd})
+	}
 }
 
 // refused returns the error for an input of this kind.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -43,6 +44,10 @@ func notLines(t *testing.T) map[string][]string {
 		"a tar archive, want text, gzip or zstd: unpack it with tar -xO and a pipe": {archive(t, tar.FormatUSTAR), archive(t, tar.FormatPAX), archive(t, tar.FormatGNU)},
 		"text in UTF-16": {utf16Text(binary.LittleEndian), utf16Text(binary.BigEndian)},
 	}
+	cpio := "070701" + strings.Repeat("0000000a", 13) + "words.txt\x00\x00" + words
+	files["a cpio archive"] = []string{cpio, "070707" + strings.Repeat("0", 70) + "words.txt\x00" + words}
+	files["lines end in CR alone, want text, gzip or zstd: convert it with tr '\\r' '\\n'"] = []string{"a\rb", "a\rb\r", "a\r\r"}
+	files["no text"] = []string{"\x00\xff\n", "\xc7\x71\x00"}
 	for _, level := range []int{zlib.NoCompression, zlib.BestSpeed, zlib.DefaultCompression, zlib.BestCompression} {
 		var out bytes.Buffer
 		w, _ := zlib.NewWriterLevel(&out, level)
@@ -98,7 +103,9 @@ func TestTextLikeAKind(t *testing.T) {
 	first := []string{"", "x^ is text", "x", "LZIP", "PAR1", "ustar", strings.Repeat("x", 257) + "ustar", strings.Repeat("x", 257) + "ustar  x", strings.Repeat("x", 300)}
 	for _, k := range kinds {
 		for n := range len(k.magic) {
-			first = append(first, strings.ReplaceAll(k.magic[:n], "?", "9"))
+			if line := strings.ReplaceAll(k.magic[:n], "?", "9"); utf8.ValidString(line) || !strings.Contains(line, "\x00") && !strings.HasPrefix(line, "\xff\xfe") {
+				first = append(first, line)
+			}
 		}
 	}
 	for _, line := range first {
@@ -128,9 +135,11 @@ func TestTextLikeAKind(t *testing.T) {
 // pzstd, which writes one to be skipped before each. Zeros may follow gzip's members, and nothing else.
 func TestUnpack(t *testing.T) {
 	member := packGzip("line\n")
-	skipped := "P*M\x18\x04\x00\x00\x00abcd" + packZstd("line\n")
-	want := []string{"line", "line"}
-	for _, packed := range []string{member + member, skipped + skipped, member + member + "\x00", member + member + strings.Repeat("\x00", 100_000)} {
+	want, all := []string{"line", "line"}, []string{member + member + "\x00", member + member + strings.Repeat("\x00", 100_000)}
+	for first := 'P'; first <= '_'; first++ {
+		all = append(all, strings.Repeat(string(first)+"*M\x18\x04\x00\x00\x00abcd"+packZstd("line\n"), 2))
+	}
+	for _, packed := range all {
 		for name, reader := range readers {
 			if got, err := linesOf(t, Form{}, reader(strings.NewReader(packed))); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s: %q, %v", name, got, err)
@@ -152,5 +161,20 @@ func TestLongWindow(t *testing.T) {
 	_, err := linesOf(t, Form{}, strings.NewReader(frame))
 	if err == nil || !strings.Contains(err.Error(), "zstd -dc --long=31 and a pipe") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestNoText: NUL bytes and bytes that are not UTF-8, in any lines that begin in the first 4 KiB, are no text.
+func TestNoText(t *testing.T) {
+	for text, refused := range map[string]bool{
+		"ORC\n\x00\n\xff\n": true, "ORC\n\xff\n\x00": true, strings.Repeat("line\n", 819) + "\x00\xff": true,
+		strings.Repeat("line\n", 820) + "\x00\xff": false, "a\x00b\n": false, "a\xff\n": false,
+	} {
+		for name, reader := range readers {
+			got, err := linesOf(t, Form{}, reader(strings.NewReader(text)))
+			if said := err != nil && strings.Contains(err.Error(), "no text"); said != refused || !refused && err != nil {
+				t.Errorf("%s, %.20q: %d lines, %v", name, text, len(got), err)
+			}
+		}
 	}
 }
