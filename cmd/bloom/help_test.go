@@ -43,7 +43,7 @@ func TestMessages(t *testing.T) {
 		"size -n":                        `--number has no value, want distinct KEYS planned for, such as 1M`,
 		"size":                           `no -n and no -m, want the number of keys, the memory, or both`,
 		"size -n 1 -m 1kB -p 1%":         `-n, -m and -p, want two of them: bloom size computes the third`,
-		"build -n 10":                    `no --output, want FILE to write, - for standard output`,
+		"build -n 10":                    `no --output, want -o FILE to write, - for standard output`,
 		"dedup --grow --window 1h":       `--window and --grow, want at most one`,
 		"size -n 10 -s bloked":           `invalid argument "bloked" for "-s, --strategy" flag: want one of double-hashing, seeded-hashing, blocked, split-block`,
 		"size -n x":                      `invalid argument "x" for "-n, --number" flag: want a whole number from 1 to 2^63, such as 1000000, 1_000_000, 1e6 or 1M`,

@@ -95,3 +95,21 @@ func TestControlCharacters(t *testing.T) {
 		}
 	}
 }
+
+// TestFullForeignFilter: add and union warn of a full filter whose file does not say for how many keys it is.
+func TestFullForeignFilter(t *testing.T) {
+	dir := t.TempDir()
+	path, other := filepath.Join(dir, "a.bin"), filepath.Join(dir, "b.bloom")
+	input := writeFile(t, []byte(strings.Join(strings.Split("abcdefghijklmnopqrstuvwxyz", ""), "\n")))
+	expectRun(t, statusFound, "build", "--format", "guava", "-n", "2", "-o", path, "-k", "a")
+	if _, said := expectRun(t, statusFound, "add", "-q", path, "-k", "a"); said != "" {
+		t.Errorf("not full: %s", said)
+	}
+	_, added := expectRun(t, statusFound, "add", "-q", path, input)
+	_, united := expectRun(t, statusFound, "union", "-q", "-o", other, path)
+	for _, said := range []string{added, united} {
+		if !strings.HasPrefix(said, "bloom: warning: the filter holds ") || strings.Count(said, "\n") != 1 {
+			t.Errorf("%q", said)
+		}
+	}
+}

@@ -27,8 +27,11 @@ func holds(n uint64) string {
 	return "about " + counted(n, "key")
 }
 
-// warn prints a warning if a filter holds more than it was made for.
+// warn prints a warning if a filter holds more than it was made for, or, if its file does not say, more than is useful.
 func warn(e *env, s bloom.Stats) {
+	if s.P == 0 && s.EstimatedFalsePositiveRate > 0.5 {
+		fmt.Fprintf(e.stderr, "bloom: warning: the filter holds %s: its rate is now %.2g\n", holds(s.EstimatedCount), s.EstimatedFalsePositiveRate)
+	}
 	if s.OverP() {
 		fmt.Fprintf(e.stderr, "bloom: warning: the filter was made for %s keys at a rate of %v and holds %s: its rate is now %.2g\n",
 			grouped(s.N), s.P, holds(s.EstimatedCount), s.EstimatedFalsePositiveRate)

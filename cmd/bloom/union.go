@@ -21,7 +21,7 @@ func newUnion(e *env) *cobra.Command {
 		Long:    unionHelp,
 		Example: "  bloom union -o week.bloom monday.bloom tuesday.bloom wednesday.bloom",
 		Args:    arguments(1, -1),
-	}, "secret-file output force")
+	}, "secret-file output force quiet")
 	return o.runs(func(files []string) error {
 		release, err := o.claim()
 		if err != nil {

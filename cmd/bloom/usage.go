@@ -41,7 +41,7 @@ func (o *command) checkFlags(_ *cobra.Command, args []string) (err error) {
 	o.cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[cobra.BashCompOneRequiredFlag] != nil && !f.Changed && err == nil {
 			_, meaning := pflag.UnquoteUsage(f)
-			err = fmt.Errorf("no --%s, want %s", f.Name, meaning)
+			err = fmt.Errorf("no --%s, want %s", f.Name, strings.TrimPrefix("-"+f.Shorthand+" ", "- ")+meaning)
 		}
 	})
 	for _, pair := range o.excluded {
