@@ -56,13 +56,14 @@ type server struct {
 	mu       sync.Mutex
 	requests map[string]int
 	now      atomic.Int32 // requests under way
+	overlaps atomic.Int32 // requests that came while another one was under way
 }
 
 func serve(t *testing.T, h http.Handler) *server {
 	s := &server{requests: map[string]int{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.now.Add(1) > 1 && !strings.HasPrefix(r.URL.Path, "/hang") {
-			t.Errorf("%s is asked for while another request is under way", r.URL)
+		if s.now.Add(1) > 1 {
+			s.overlaps.Add(1)
 		}
 		defer s.now.Add(-1)
 		s.mu.Lock()
@@ -208,6 +209,7 @@ func TestDepth(t *testing.T) {
 	require.Equal(t, 1, s.requests["/child"])
 	require.Zero(t, s.requests["/too-deep"])
 	require.Equal(t, 1, c.pages[failed], "the loop")
+	require.Zero(t, s.overlaps.Load(), "requests to a host at the same time") // answers are small: they end with the handler
 	require.Len(t, s.requests, 1+1+7+1+maxHops+5, "robots.txt, the start, slow to child, the loop, five months")
 
 	// A crawl that goes on after any line of the queue file ends in the same way.
