@@ -9,7 +9,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// WriteTo writes the filter to w, in O(m). The size is [BloomFilter.SizeBytes] plus 72 to 584 bytes; [docs/formats.md]
+// WriteTo writes the filter to w, in O(m). The size is [BloomFilter.SizeBytes] plus 72 to 584 bytes; [docs/spec.md]
 // describes the format. The bytes are the same on every architecture. Every later release reads them with [Read]. They
 // contain a check value of the secret, but not the secret itself.
 //
@@ -19,7 +19,7 @@ import (
 // WriteTo returns any error from w. It writes nothing and returns an error that wraps
 // [ErrNotPortable] if no other process could read the bytes, see [Scheme.Portable].
 //
-// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
+// [docs/spec.md]: https://github.com/seed3447c163/bloom/blob/main/docs/spec.md
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) {
 	h, err := f.scheme.header()
 	if err != nil {

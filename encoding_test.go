@@ -202,7 +202,7 @@ func TestEncodingOfTheLargestOn32Bits(t *testing.T) {
 
 // TestFormatDocHasEveryName: the document names all strategies and hashes that files have.
 func TestFormatDocHasEveryName(t *testing.T) {
-	doc := string(must(os.ReadFile("docs/formats.md")))
+	doc := string(must(os.ReadFile("docs/spec.md")))
 	for _, s := range builtins {
 		require.Contains(t, doc, "`"+s.Name()+"`")
 	}
@@ -212,11 +212,11 @@ func TestFormatDocHasEveryName(t *testing.T) {
 	require.Contains(t, doc, "`"+secretCheckText+"`")
 }
 
-// TestPythonReader runs the reader of docs/formats.md on the golden files.
+// TestPythonReader runs the reader of docs/spec.md on the golden files.
 func TestPythonReader(t *testing.T) {
 	t.Parallel()
 	python := testkit.Program(t, "python3", "python3")
-	_, code, found := strings.Cut(string(must(os.ReadFile("docs/formats.md"))), "```python\n")
+	_, code, found := strings.Cut(string(must(os.ReadFile("docs/spec.md"))), "```python\n")
 	require.True(t, found)
 	code, _, found = strings.Cut(code, "```")
 	require.True(t, found)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// docs/formats.md defines the format and what a decoder must check. The last byte of magic is the version.
+// docs/spec.md defines the format and what a decoder must check. The last byte of magic is the version.
 const magic = format.Cascade + "\x01"
 
 // maxLevels is never reached: a level has about 0.7 times the keys of the one before.

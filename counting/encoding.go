@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// docs/formats.md defines the format and what a decoder must check. The last byte of magic is the version.
+// docs/spec.md defines the format and what a decoder must check. The last byte of magic is the version.
 const magic = format.Counting + "\x01"
 
 // WriteTo writes the filter to w, in O(m): the counters, and some hundred bytes. The bytes are the same on every

@@ -12,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// The format of a mapped file, version 1: a header and the words of the filter, see docs/files.md. The header never
+// The format of a mapped file, version 1: a header and the words of the filter, see docs/spec.md. The header never
 // changes once the file has its name. The words change in place, so they have no checksum, and have the byte order of
 // the machine that made the file.
 const (

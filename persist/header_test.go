@@ -55,7 +55,7 @@ func resealed(file []byte, change func(page []byte)) []byte {
 func rescheme(file []byte, change func(scheme []byte)) []byte {
 	return resealed(file, func(page []byte) {
 		scheme := page[schemeAt:]
-		size := (48 + int(scheme[13]) + int(scheme[14]) + 63) / 64 * 64 // see docs/formats.md
+		size := (48 + int(scheme[13]) + int(scheme[14]) + 63) / 64 * 64 // see docs/spec.md
 		change(scheme)
 		sum := crc32.NewIEEE()
 		sum.Write(scheme[:8])

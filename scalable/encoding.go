@@ -11,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// docs/formats.md defines the format and what a decoder must check. The last byte of magic is the version.
+// docs/spec.md defines the format and what a decoder must check. The last byte of magic is the version.
 const magic = format.Scalable + "\x02"
 
 // WriteTo writes the filter to w, in O(m): the bits, and some hundred bytes per layer. The bytes are the same on every

@@ -18,10 +18,10 @@
 //	found := v.Contains(key)
 //
 // [Writer.Append] makes a filter for a known number of keys. [Over] and [Attach] use bits without a trailer, with a
-// given [bloom.Scheme]. [docs/guide.md] has rules for storage engines, [docs/formats.md] the format.
+// given [bloom.Scheme]. [docs/guide.md] has rules for storage engines, [docs/spec.md] the format.
 //
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#embedding
-// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md#views
+// [docs/spec.md]: https://github.com/seed3447c163/bloom/blob/main/docs/spec.md#views
 package view
 
 import (
@@ -55,7 +55,7 @@ type View struct { // four words, because a larger value is not kept in register
 }
 
 // The trailer follows the bits: the seed, 8 bytes; k, strategy, hash and version, 1 byte each; and a check of m and
-// these 12 bytes, 4 bytes. See docs/formats.md.
+// these 12 bytes, 4 bytes. See docs/spec.md.
 const (
 	trailerBytes = 16
 	version      = 2

@@ -1,5 +1,5 @@
 // Package docs checks the documents: its tests compile every Go snippet, resolve commands, follow links, and limit
-// words and the size of programs. It also writes cmd/THIRD_PARTY_NOTICES.
+// the size of programs. It also writes cmd/THIRD_PARTY_NOTICES.
 //
 // A snippet is a file, declarations, or the body of a function. The last two may use the packages and variables in
 // snippets_test.go, and the variables that a comment above them declares:

@@ -1,47 +1,19 @@
 package docs
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"testing"
-	"unicode"
 
 	"github.com/stretchr/testify/require"
 )
 
 const modulePath = "github.com/seed3447c163/bloom"
 
-// Limits keep the library small. Raising one needs a reason in the commit.
-const (
-	maxWords       = 18_000 // in all Markdown files, since there are recipes and a walk for maintainers
-	maxReadmeWords = 800
-	maxWeight      = 285_000 // bytes that a filter adds to a program that has log/slog, as nearly all do
-)
-
-var tables = regexp.MustCompile(`(?s)<!-- table .*?<!-- end -->`)
-
-// TestWords counts words with a letter in all documents, without code and without the tables that checks/peers/report
-// writes.
-func TestWords(t *testing.T) {
-	all := 0
-	for _, d := range documents(t) {
-		words := 0
-		for word := range bytes.FieldsSeq(fence.ReplaceAll(tables.ReplaceAll(d.source, nil), nil)) {
-			if bytes.ContainsFunc(word, unicode.IsLetter) {
-				words++
-			}
-		}
-		t.Logf("%6d %s", words, d.path)
-		if d.path == "README.md" {
-			require.LessOrEqual(t, words, maxReadmeWords, "words in README.md")
-		}
-		all += words
-	}
-	require.LessOrEqual(t, all, maxWords, "words in all documents")
-}
+// maxWeight limits the bytes that a filter adds to a program that has log/slog, as nearly all do. Raising it needs a
+// reason in the commit.
+const maxWeight = 285_000
 
 // TestWeight builds a program with a filter and one without. Package time, or one function that makes
 // definitions of strategies at a program's start, is enough to fail it: the linker then keeps what no

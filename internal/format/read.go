@@ -1,5 +1,5 @@
 // Package format reads and writes the file of a filter: a header, the words, two checksums; and frames, the files of
-// several filters. docs/formats.md describes the bytes. Package bloom interprets the fields of the header.
+// several filters. docs/spec.md describes the bytes. Package bloom interprets the fields of the header.
 package format
 
 import (

@@ -16,7 +16,7 @@ import (
 	"github.com/seed3447c163/bloom/scalable"
 )
 
-// The formats of this library, see docs/formats.md. dedup writes Rotating and Scalable.
+// The formats of this library, see docs/spec.md. dedup writes Rotating and Scalable.
 var (
 	Native = Format{
 		Name:   "bloom",
