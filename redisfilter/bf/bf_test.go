@@ -107,6 +107,9 @@ func TestStrangeReplies(t *testing.T) {
 	fake.replies = nil
 	m.sender.Client = redistest.Unanswered(t, &redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true})
 	_, err = m.AddMany(bg, keysOf(0, 3), nil)
+	failed := &redisfilter.AddError{}
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, []int{0, 1, 2}, failed.Unsure)
 }
 
 // TestMissing asks a server that has no modules, and no server.
