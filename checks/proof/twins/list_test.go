@@ -144,9 +144,9 @@ var twins = []twin{
 	{name: "files: guard trusts a damaged file", in: "guard", tests: "TestFormat", edits: edits("internal/format", "FrameReader.Numbers", `!bytes.Equal(got, want)`, "!bytes.Equal(got, want) && false")},
 
 	// Redis.
-	{name: "redis: a rollback of one add", in: "redisfilter", tests: "TestRollback", edits: edits("redisfilter", "numbers.lack", `have[lane] < n`, "have[lane]+1 < n")},
-	{name: "redis: the cache learns keys that no replica has", in: "redisfilter", tests: "TestCacheWaitsForReplicas", edits: edits("redisfilter", "handle.settleAdded", `if fate == answered`, "if true")},
+	{name: "redis: an unsure key gets false", in: "redisfilter", tests: "TestSentTwice", edits: edits("redisfilter", "batch.settle", `b.answers[i] = true`, "b.answers[i] = false")},
+	{name: "redis: the cache learns keys that no replica has", in: "redisfilter", tests: "TestCacheWaitsForReplicas", edits: edits("redisfilter", "handle.settleAdded", `if warning == nil`, "if true")},
 	{name: "redis: replicas are not waited for", in: "redisfilter", tests: "TestCacheWaitsForReplicas", edits: edits("redisfilter/internal/send", "Sender.Confirmed", `got < int64`, "got < 0*int64")},
-	{name: "redis: keys are sent that nobody waits for", in: "redisfilter", tests: "TestGroupOfNobody", edits: edits("redisfilter", "group.begin", `ctx.Err() != nil`, "ctx == nil")},
+	{name: "redis: keys are sent that nobody waits for", in: "redisfilter", tests: "TestQueueOfNobody", edits: edits("redisfilter", "queue.next", `w.ctx.Err() == nil`, "w.ctx != nil")},
 	{name: "redis: a window forgets a generation early", in: "redisfilter", tests: "TestWindow", edits: edits("redisfilter", "windowed.alive", `places > now`, "places > now+1")},
 }
