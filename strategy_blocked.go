@@ -14,9 +14,14 @@ import (
 // up to k. Blocked needs more memory, because some blocks get more keys than others: 7 % at p = 1 %, 10 % at 0.1 %, 18
 // % at 0.01 %, 36 % at 1e-6.
 //
-// A key's bits are in z of the 8 words of its block, so an add takes z atomic operations. z is 8 if k is a multiple of
-// 8 above 8, otherwise 4 if k is a multiple of 4 above 4, otherwise 2. k is a multiple of 2 and m of 512. [New] chooses
-// m up to 3 % above the smallest that keeps p, see [NewScheme].
+// A key's bits are in z of the 8 words of its block, so an add takes z atomic operations:
+//
+//	k                        z
+//	16, 24, 32, …            8
+//	8, 12, 20, 28, …         4
+//	other multiples of 2     2
+//
+// m is a multiple of 512. [New] chooses m up to 3 % above the smallest that keeps p, see [NewScheme].
 //
 // The digest (h1, h2) selects the block floor(h1·(m/512) / 2^64). The rest depends on y = h2 xor 0x9e3779b97f4a7c15.
 // The block's 8 words form z groups of 8/z neighbours. The top 4 bits of y select a word of each group, beginning with
@@ -155,7 +160,7 @@ func blocked2Add(b *kernelArgs, h1, h2 uint64) bool {
 	return flipTwo(a0, a1, m0^w0, m1^w1)
 }
 
-// Four words: k is 8 or 12.
+// For k = 8 and k = 12, a key's bits are in four words of its block.
 
 func blocked4Words(p unsafe.Pointer, y uint64) (a0, a1, a2, a3 *uint64) {
 	return wordAt(p, y>>63), wordAt(p, 2+y>>62&1), wordAt(p, 4+y>>61&1), wordAt(p, 6+y>>60&1)

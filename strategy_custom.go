@@ -187,7 +187,7 @@ type customDigests struct {
 	find  func(h1, h2 uint64, i int) uint64
 }
 
-// at returns a position.
+// at returns position i of the key with digest (h1, h2), and panics if it is not below m.
 func (c *customDigests) at(h1, h2 uint64, i int) uint64 {
 	pos := c.find(h1, h2, i)
 	checkPosition(pos, c.m, c.label)

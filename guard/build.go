@@ -42,8 +42,8 @@ func (g *Guard) open(ctx context.Context, bad func(error)) error {
 
 // Keep opens the Guard and saves it at every interval until ctx is done. Then it saves once more, for at most one
 // interval, and returns the error of ctx. Before a save, Keep rebuilds a filter that has more than n keys, for twice as
-// many keys as it has. If the filter has grown before, and at its last build from all keys the store had less than n/3,
-// most of its keys are deleted by now, so it keeps its size.
+// many keys as it has. One case is different: the filter has grown before, and at its last build from all keys the
+// store had less than n/3. Then most keys of the filter have been deleted, and the new filter has the size of the old.
 //
 // Keep calls report after each save, with the position that was saved, and for each error. It retries a failed step
 // after the interval. It reports a bad file and replaces it with one built from all keys of the store. If a larger

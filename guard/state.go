@@ -47,8 +47,8 @@ type state struct {
 	puts          *puts
 }
 
-// puts counts the Puts in a state. It has its own cache lines, because lookups read the state. It does not point to the
-// filters, so the garbage collector can free them while a build waits.
+// puts counts the Puts that are inside a state. Lookups read the state, so the count has its own cache lines. A build
+// that waits for the Puts of an old state holds only this count, so the state's filters can be freed.
 type puts struct {
 	_      [64]byte
 	inside atomic.Int64 // their number, plus retired

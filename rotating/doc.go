@@ -27,8 +27,8 @@
 //   - Without room for a new key, Add adds nothing and returns an error that wraps [bloom.ErrFull]. The
 //     next generation has room.
 //   - At most one winner. If several goroutines add the same key, at most one gets true within the window, also while a
-//     generation ends. Exactly one does, unless the key is a false positive, or its first Add or Renew began in one
-//     generation and a Renew of the key in the next generation runs at the same time. Then both may return false.
+//     generation ends. In two cases none gets true: the key is a false positive; or the key's first Add or Renew
+//     began in one generation, and a Renew of the key in the next generation runs at the same time.
 //   - Contains takes no lock. Contains and Add allocate nothing, except the Add that makes a new
 //     layer. Meanwhile other adds of new keys wait.
 //   - Keys are forgotten by the clock, also if there is no further Add.

@@ -32,8 +32,8 @@ func (f Form) limit() int {
 	return int(f.MaxLine)
 }
 
-// keys returns the keys of lines, nil for a line without one. It appends to keys, or returns lines if each line is its
-// key.
+// keys appends the key of each line to keys: nil for a line without a key. If each whole line is its key, keys returns
+// lines instead.
 func (f Form) keys(keys, lines [][]byte) [][]byte {
 	if f.Field == 0 && !f.CRLF {
 		return lines

@@ -31,7 +31,7 @@ type Input struct {
 	Warn    func(text string) // called with each different warning once; may be nil
 	Settle  func()            // called at the end of input from a pipe; the context may end meanwhile
 
-	// Keyless is the answer for a line without the field, which has no key. Missing counts such lines.
+	// A line without the field has no key. Keyless is true if such lines are printed. Missing counts them.
 	Keyless bool
 	Missing int
 
