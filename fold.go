@@ -180,7 +180,7 @@ func foldBits(to, from []atomic.Uint64, factor uint64) {
 	to[j/64].Store(word)
 }
 
-// evenBits returns a number of 32 bits, of which bit i is set if bit 2i or bit 2i+1 of w is.
+// evenBits returns a number of 32 bits. Its bit i is set if bit 2i or bit 2i+1 of w is set.
 func evenBits(w uint64) uint64 {
 	w = (w | w>>1) & 0x5555555555555555
 	w = (w | w>>1) & 0x3333333333333333

@@ -30,7 +30,7 @@ type kernel struct {
 
 // The sizes in words from which prefetching pays: smaller filters are in the cache of one core. scatteredWords is for
 // strategies whose bits are in many lines. The processor loads several of them at once even without prefetching.
-// BenchmarkBatch.
+// BenchmarkBatch measures both.
 const (
 	prefetchWords  = 1 << 20 / 8
 	scatteredWords = 4 << 20 / 8

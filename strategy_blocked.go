@@ -131,7 +131,7 @@ func blockOf(b *kernelArgs, h1 uint64) unsafe.Pointer {
 	return unsafe.Add(b.bits.start(), probe.Reduce(h1, b.blocks)*(blockBits/8))
 }
 
-// Two words: k is 2, 4 or 6.
+// For k = 2, 4 and 6, a key's bits are in two words of its block.
 
 func blocked2Contains(b *kernelArgs, h1, h2 uint64) bool {
 	y, p := h2^probe.Xor, blockOf(b, h1)

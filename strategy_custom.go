@@ -32,7 +32,7 @@ type Definition struct {
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
 	MaxK int    // the largest k, up to 255; 0 for 64
-	Unit uint64 // m is a multiple of it; 0 for any m, of which New chooses multiples of 64
+	Unit uint64 // m is a multiple of Unit; 0 allows any m, and New then chooses multiples of 64
 	MaxM uint64 // the largest m; 0 for any
 
 	// Rate returns the false-positive rate of m bits and k positions per key after n keys, if it

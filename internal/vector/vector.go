@@ -93,7 +93,7 @@ var table = func() (t [hashes + 1][layouts + 1]*Row) {
 	return t
 }()
 
-// doubleEights is the row of Double and Digest for which Many calls other kernels, with AVX-512.
+// doubleEights is the row of layout Double and input Digest. With AVX-512, Many calls other kernels for this row.
 var doubleEights = func() (r Row) {
 	if Has {
 		r = *table[Digest][Double]

@@ -88,7 +88,7 @@ func nameOf(c parquet.Column) string { return fmt.Sprintf("%s:%d", c.Path, c.Row
 // Filter reads the filter of a column.
 func (c Columns) Filter(of parquet.Column) (*bloom.BloomFilter, error) { return of.Filter(c.file) }
 
-// Only returns the only filter.
+// Only returns the filter of a list of one, or an error if the list is empty or longer.
 func (c Columns) Only() (*bloom.BloomFilter, error) {
 	if len(c.List) != 1 {
 		return nil, fmt.Errorf("%d filters in this Parquet file, want one of them by --column NAME:ROWGROUP (bloom info lists them)", len(c.List))
