@@ -7,6 +7,7 @@ require (
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/gofrs/flock v0.13.1
 	github.com/hashicorp/go-retryablehttp v0.7.8
+	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/nlnwa/whatwg-url v0.6.2
 	github.com/seed3447c163/bloom v0.1.0
 	github.com/stretchr/testify v1.12.1

@@ -2,13 +2,13 @@ package dedup
 
 import (
 	"bufio"
-	"container/list"
 	"crypto/sha256"
 	"errors"
 	"net"
 	"net/http"
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Once calls next once per Idempotency-Key. If next fails, Once calls it for another request with the key that comes to
@@ -17,20 +17,25 @@ import (
 //
 // Put http.TimeoutHandler around Once, not inside: its 503 would count as a failure while the handler still runs.
 func Once(seen *Days, next http.Handler) http.Handler {
-	var failed failures // a filter cannot forget a key, so failures are kept here
+	// A filter cannot forget a key, so failures are kept here: the key's hash and when the request came. The oldest are
+	// dropped; their keys are still in the filter, so further requests get 409.
+	failed, _ := lru.New[[sha256.Size]byte, time.Time](maxFailures) // the error is for a size below 1
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
 		if key == "" {
 			http.Error(w, "Idempotency-Key is missing", http.StatusBadRequest)
 			return
 		}
-		came := time.Now()
+		now := seen.now()
 		isNew, err := seen.Add([]byte(key))
 		if err != nil {
 			http.Error(w, "try again later", http.StatusServiceUnavailable)
 			return
 		}
-		if again := failed.take(key); !isNew && !again {
+		sum := sha256.Sum256([]byte(key))
+		came, again := failed.Peek(sum)
+		again = again && now.Sub(came) < rememberFor && failed.Remove(sum) // Remove returns true to one goroutine
+		if !isNew && !again {
 			http.Error(w, "there was a request with this Idempotency-Key", http.StatusConflict)
 			return
 		}
@@ -38,7 +43,7 @@ func Once(seen *Days, next http.Handler) http.Handler {
 		finished := false
 		defer func() {
 			if answer.status >= 500 || answer.status == 0 && !finished { // finished is false in a panic
-				failed.add(key, came)
+				failed.Add(sum, now)
 			}
 		}()
 		next.ServeHTTP(answer, r)
@@ -50,50 +55,6 @@ const (
 	maxFailures = 10_000         // about 2 MB
 	rememberFor = 24 * time.Hour // not longer than Days, because after that another process may win the key
 )
-
-// failures has the keys of failed requests, the newest maxFailures. A dropped key is still in the filter, so its
-// requests get 409.
-type failures struct {
-	mu    sync.Mutex
-	of    map[[sha256.Size]byte]*list.Element
-	order list.List // of failure, the oldest first
-}
-
-type failure struct {
-	key  [sha256.Size]byte // hash of the key, which may be long
-	came time.Time
-}
-
-func (f *failures) add(key string, came time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.of == nil {
-		f.of = map[[sha256.Size]byte]*list.Element{}
-	}
-	sum := sha256.Sum256([]byte(key))
-	f.remove(sum)
-	f.of[sum] = f.order.PushBack(failure{sum, came})
-	if f.order.Len() > maxFailures {
-		f.remove(f.order.Front().Value.(failure).key)
-	}
-}
-
-// take removes a key. It reports whether the key was there and not too old.
-func (f *failures) take(key string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	came, ok := f.remove(sha256.Sum256([]byte(key)))
-	return ok && time.Since(came) < rememberFor
-}
-
-func (f *failures) remove(sum [sha256.Size]byte) (came time.Time, ok bool) {
-	e, ok := f.of[sum]
-	if !ok {
-		return time.Time{}, false
-	}
-	delete(f.of, sum)
-	return f.order.Remove(e).(failure).came, true
-}
 
 // A recorder records the first final status of a response, which is the one that the client gets.
 type recorder struct {

@@ -6,7 +6,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -128,34 +127,23 @@ func TestTimeout(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-// TestTooManyFailures: the oldest failures are forgotten, and memory does not grow with the keys.
-func TestTooManyFailures(t *testing.T) {
-	_, handler := once(t, 3*maxFailures, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
-	padding := strings.Repeat("x", 10_000)
+// TestFailures: the oldest failures are forgotten if there are many, and all after a day.
+func TestFailures(t *testing.T) {
+	seen, handler := once(t, 3*maxFailures, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	now := time.Now()
+	seen.now = func() time.Time { return now }
 	status := func(i int) int {
 		w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil)
-		r.Header.Set("Idempotency-Key", fmt.Sprint(i, padding))
+		r.Header.Set("Idempotency-Key", fmt.Sprint(i))
 		handler.ServeHTTP(w, r)
 		return w.Code
 	}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
 	for i := range maxFailures + 2 {
 		require.Equal(t, 500, status(i))
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(4<<20), "bytes for %d failures", maxFailures)
 	require.Equal(t, []int{409, 409, 500, 500}, []int{status(0), status(1), status(2), status(maxFailures + 1)})
-}
-
-// TestOldFailure: a failure counts for a day.
-func TestOldFailure(t *testing.T) {
-	var f failures
-	f.add("old", time.Now().Add(-rememberFor))
-	f.add("young", time.Now().Add(-rememberFor/2))
-	require.False(t, f.take("old"))
-	require.True(t, f.take("young"))
-	require.False(t, f.take("young"), "taken twice")
+	now = now.Add(rememberFor - 1)
+	require.Equal(t, 500, status(3))
+	now = now.Add(1)
+	require.Equal(t, []int{500, 409}, []int{status(3), status(4)})
 }

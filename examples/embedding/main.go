@@ -18,19 +18,12 @@ import (
 type Policy struct{ builders *sync.Pool }
 
 func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
-	first, err := view.NewWriter(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
-	if err != nil {
-		return Policy{}, err
-	}
-	builders := &sync.Pool{New: func() any {
-		builder, err := view.NewWriter(bitsPerKey, s, bloom.WithHash(bloom.RapidHash))
-		if err != nil {
-			panic(err) // never: the same arguments have succeeded before
-		}
+	newBuilder := func() (*view.Writer, error) { return view.NewWriter(bitsPerKey, s, bloom.WithHash(bloom.RapidHash)) }
+	_, err := newBuilder() // with the same arguments, the others succeed, too
+	return Policy{&sync.Pool{New: func() any {
+		builder, _ := newBuilder()
 		return builder
-	}}
-	builders.Put(first)
-	return Policy{builders}, nil
+	}}}, err
 }
 
 // Name is written to the tables. pebble passes a filter only to a policy of the same name. The filter's trailer has k,
