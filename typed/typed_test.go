@@ -129,6 +129,7 @@ func TestAppendFunctions(t *testing.T) {
 		"both":    padded(bytes.TrimSpace),
 		"clipped": padded(func(key []byte) []byte { return slices.Clip(bytes.TrimSpace(key)) }),
 		"cloned":  padded(func(key []byte) []byte { return bytes.Clone(bytes.TrimSpace(key)) }),
+		"twice":   func(dst []byte, v uint64) []byte { return fmt.Appendf(dst, "%*d", keyBytes-1+int(v%(keyBytes+3)), v) }, // the room of one value and of two
 		"none":    func(dst []byte, _ uint64) []byte { return dst },
 		"foreign": func(_ []byte, v uint64) []byte { return memory[v%100 : v%1000] },
 		"long":    func(dst []byte, v uint64) []byte { return append(dst, make([]byte, v%2000*(v%64/63)*10)...) },
