@@ -55,6 +55,12 @@ func TestWriter(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, v.ContainsString("a") && v.ContainsString("b"))
 
+	for _, d := range [][2]uint64{{1, 2}, {1, 3}, {4, 3}, {4, 3}} { // a half that equals the last one is no duplicate
+		b.AddDigest(d[0], d[1])
+	}
+	require.Len(t, b.digests, 3)
+	b.AppendTo(nil)
+
 	dirty := bytes.Repeat([]byte{255}, 100)
 	data = b.AppendTo(dirty[:0])
 	require.Len(t, data, 1+trailerBytes, "no keys")
@@ -94,6 +100,7 @@ func TestWriter(t *testing.T) {
 		{10, bloom.DoubleHashing, nil, bloom.ErrInvalid, "nil"},
 		{10, bloom.DoubleHashing, bloom.WithMaxBytes(16), bloom.ErrInvalid, "a limit of 16 bytes"},
 		{10, bloom.DoubleHashing, bloom.WithStrategy(bloom.SplitBlock), bloom.ErrInvalid, `strategy "split-block"`},
+		{10, bloom.SplitBlock, bloom.WithStrategy(bloom.DoubleHashing), bloom.ErrInvalid, `the options ask for strategy "double-hashing", the Writer is for "split-block"`},
 		{10, bloom.DoubleHashing, bloom.WithHash(bloom.MapHash), bloom.ErrInvalid, `a trailer for hash "maphash"`},
 	} {
 		_, err := NewWriter(c.bits, c.s, c.opt)
