@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,7 +48,7 @@ type fingerprint struct {
 //
 // OpenList returns the errors of Read, and any error from the operating system.
 func OpenList(path string, opts ...bloom.Option) (*List, error) {
-	l := &List{path: path, opts: opts}
+	l := &List{path: path, opts: slices.Clone(opts)}
 	if _, err := l.Reload(); err != nil {
 		return nil, err
 	}

@@ -151,3 +151,17 @@ func TestListChangesWhileRead(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, changed && l.ContainsString("a") && !l.ContainsString("b"))
 }
+
+// TestListKeepsItsOptions: a caller that uses its slice of options again changes no later Reload.
+func TestListKeepsItsOptions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "list")
+	require.NoError(t, Save(path, listOf("a")))
+	opts := []bloom.Option{secret}
+	l, err := OpenList(path, opts...)
+	require.NoError(t, err)
+	opts[0] = bloom.WithSecret([16]byte{2})
+	require.NoError(t, Save(path, listOf("b")))
+	changed, err := l.Reload()
+	require.NoError(t, err)
+	require.True(t, changed && l.ContainsString("b1"))
+}

@@ -91,6 +91,8 @@ func TestLeftovers(t *testing.T) {
 	other := filepath.Join(filepath.Dir(path), "other.0123456789abcdef"+unfinished) // of another path
 	for _, dead := range []string{path + ".0123456789abcdef" + unfinished, other} {
 		require.NoError(t, os.WriteFile(dead, []byte("half of"), 0o600))
+		removeLeftovers(filepath.Dir(path), func(*os.File) error { return errors.ErrUnsupported })
+		require.FileExists(t, dead, "nobody knows whether its process has ended")
 		require.NoError(t, Save(path, filterWith("new")))
 		require.NoFileExists(t, dead)
 	}

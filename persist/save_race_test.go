@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -97,5 +98,27 @@ func TestSavesFollowEachOther(t *testing.T) {
 	require.NoError(t, Save(path, f))
 	require.NoError(t, <-first)
 	require.True(t, loaded(t, path).ContainsString("second"))
+	require.Empty(t, pathLocks.of)
+}
+
+// The lock of a path lives as long as a Save has it or waits for it: a third Save waits for the second.
+func TestPathLockIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	wanted := func() int {
+		pathLocks.Lock()
+		defer pathLocks.Unlock()
+		return pathLocks.of[path].wanted
+	}
+	unlock, second := lockPath(path), make(chan func())
+	go func() { second <- lockPath(path) }()
+	for wanted() < 2 {
+		runtime.Gosched()
+	}
+	unlock()
+	unlock = <-second
+	l := pathLocks.of[path]
+	require.NotNil(t, l, "a third Save would not wait")
+	require.False(t, l.TryLock())
+	unlock()
 	require.Empty(t, pathLocks.of)
 }

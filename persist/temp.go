@@ -76,7 +76,7 @@ var writers = make(chan struct{}, 256)
 // create locks the file. The lock tells removeLeftovers of other processes that the file is in use.
 func (osFiles) create(path string, old *os.File) (tempFile, error) {
 	writers <- struct{}{}
-	removeLeftovers(folder(path))
+	removeLeftovers(folder(path), lock)
 	for {
 		f, err := createNew(tempName(path), old)
 		if errors.Is(err, fs.ErrExist) {
