@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -87,7 +88,7 @@ func New(path string, n uint64, p float64, store Store, opts ...bloom.Option) (*
 		return nil, err
 	}
 	g := &Guard{
-		path: path, store: store, opts: opts, n: n, p: p,
+		path: path, store: store, opts: slices.Clone(opts), n: n, p: p,
 		uncertain: map[string]bool{}, turn: make(chan struct{}, 1), saving: make(chan struct{}, 1),
 	}
 	g.state.Store(newState(nil, nil))

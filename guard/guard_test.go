@@ -144,9 +144,11 @@ func TestErrors(t *testing.T) {
 	}
 	// A put that panics may have been visible.
 	require.Panics(t, func() { _ = g.Put(func() error { panic(broken) }, []byte("late")) })
-	require.NoError(t, g.Rebuild(t.Context(), 1000, 1e-6))
-	require.NoError(t, g.Rebuild(t.Context(), 1000, 1e-6))
-	require.True(t, g.ContainsString("late") && !g.ContainsString("x"))
+	require.ErrorIs(t, g.Put(func() error { return broken }, []byte("later"), []byte("last")), broken) // and so may one that fails
+	for range 2 {
+		require.NoError(t, g.Rebuild(t.Context(), 1000, 1e-6))
+		require.True(t, g.ContainsString("late") && g.ContainsString("later") && g.ContainsString("last") && !g.ContainsString("x"))
+	}
 	// A list that ends because of the context, without an error, is not complete.
 	ctx, cancel := context.WithCancel(t.Context())
 	few := newMemStore("a")
@@ -234,4 +236,45 @@ func TestNoAllocations(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
+}
+
+// TestOptionsAreKept: a caller that uses its slice of options again changes no later filter.
+func TestOptionsAreKept(t *testing.T) {
+	opts := []bloom.Option{bloom.WithStrategy(bloom.Blocked)}
+	g := must(New("", 10, 0.01, newMemStore("a"), opts...))
+	opts[0] = bloom.WithStrategy(bloom.DoubleHashing)
+	require.NoError(t, g.Open(t.Context()))
+	require.Equal(t, "blocked", g.Stats().Strategy)
+}
+
+// TestUncertainKeysComeFirst: a filter has the keys of failed puts before lookups use it, and a failed put notes its
+// keys before a build stops waiting for it.
+func TestUncertainKeysComeFirst(t *testing.T) {
+	var g *Guard
+	asked, early := 0, false
+	hash := bloom.WithHash(bloom.NewHash64("watched", func(key []byte) uint64 {
+		if string(key) == "late" {
+			asked++
+			early = early || g.Ready()
+		}
+		return 1
+	}))
+	g = must(New("", 10, 0.01, newMemStore(), hash))
+	broken := errors.New("broken")
+	require.ErrorIs(t, g.Put(func() error { return broken }, []byte("late")), broken)
+	require.NoError(t, g.Open(t.Context()))
+	require.Equal(t, 1, asked)
+	require.False(t, early)
+
+	g.uncertainMu.Lock()
+	put := make(chan error)
+	began := make(chan bool)
+	go func() { put <- g.Put(func() error { close(began); return broken }, []byte("later")) }()
+	<-began
+	for range 1000 { // a put that left too early would do so now
+		runtime.Gosched()
+	}
+	require.EqualValues(t, 1, g.state.Load().puts.inside.Load(), "a build would not wait for the put")
+	g.uncertainMu.Unlock()
+	require.ErrorIs(t, <-put, broken)
 }
