@@ -89,3 +89,17 @@ func TestLastRoomIsTaken(t *testing.T) {
 		t.Errorf("the key is present: %v, %v", added, err)
 	}
 }
+
+// TestLayersComeMeanwhile: while an add is in its layer, others add the last layer and fill it. The add has won and has
+// no room there, so it keeps the room that it has.
+func TestLayersComeMeanwhile(t *testing.T) {
+	var hook func()
+	strategy := bloom.WithStrategy(layeredtest.Hooked(&hook))
+	two := must(1, 1e-6, strategy)
+	two.grow()
+	f := must(1, 1e-6, strategy, bloom.WithMaxBytes(two.SizeBytes()))
+	once(&hook, inTheAdd, func() { fill(f, 0, 2) })
+	if added, err := f.AddString("key"); !added || err != nil || !f.now()[1].Contains([]byte("key")) || f.Count() != 3 {
+		t.Errorf("%v, %v, in %v", added, err, f)
+	}
+}

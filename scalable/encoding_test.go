@@ -82,6 +82,39 @@ func TestOptions(t *testing.T) {
 	}, conformance.Reader(Read))
 }
 
+// TestReadLimit: the limit is for all layers together, also as the filter grows.
+func TestReadLimit(t *testing.T) {
+	f := fill(must(10, 0.01), 0, 60)
+	data := conformance.Written(t, f)
+	g, err := Read(bytes.NewReader(data), bloom.WithMaxBytes(f.SizeBytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b [16]byte
+	for i := uint64(60); err == nil; i++ {
+		_, err = g.Add(key(&b, i))
+	}
+	conformance.Refused(t, err, bloom.ErrFull, "in layer 3")
+	_, err = Read(bytes.NewReader(data), bloom.WithMaxBytes(f.SizeBytes()-1))
+	conformance.Refused(t, err, bloom.ErrTooLarge, "in layer 2")
+}
+
+// TestOptionsAreKept: a caller that uses its slice of options again changes no later layer.
+func TestOptionsAreKept(t *testing.T) {
+	opts := []bloom.Option{bloom.WithStrategy(bloom.Blocked)}
+	f := must(10, 0.01, opts...)
+	g, err := Read(bytes.NewReader(conformance.Written(t, f)), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts[0] = bloom.WithStrategy(bloom.DoubleHashing)
+	for _, f := range []*Filter{f, g} {
+		if s := fill(f, 0, 20).Stats(); s.Strategy != "blocked" {
+			t.Errorf("the newest layer is %s", s.Strategy)
+		}
+	}
+}
+
 // few returns a filter that claims to be for n keys, in 64 bits.
 func few(t *testing.T, n uint64, p float64) *bloom.BloomFilter {
 	f, err := bloom.NewWithParams(bloom.Params{N: n, P: p, M: 64, K: 1})

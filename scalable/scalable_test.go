@@ -165,6 +165,13 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	last := must(100, 1e-6, bloom.WithMaxBytes(three-1))
+	for i := range uint64(299) {
+		last.Add(key(&b, i))
+	}
+	if n, err := last.AddMany([][]byte{[]byte("a"), []byte("b")}, nil); n != 1 || !errors.Is(err, bloom.ErrFull) {
+		t.Errorf("AddMany with room for one: %d, %v", n, err)
+	}
 	if added, err := f.Add(key(&b, 7)); added || err != nil {
 		t.Errorf("a key that is present: %v, %v", added, err)
 	}
