@@ -119,3 +119,43 @@ func TestRenewAtTheLimit(t *testing.T) {
 	c.sleep(time.Hour)
 	require.False(t, f.ContainsString("key"))
 }
+
+// TestLayersComeMeanwhile: while an add is in its layer, others add further layers until memory ends. The add has won
+// and has no room in the newest layer, so it keeps the room that it has. AddMany then counts what it has added.
+func TestLayersComeMeanwhile(t *testing.T) {
+	for _, renew := range []bool{false, true} {
+		var c clock
+		var hook func()
+		made := func(opts ...bloom.Option) *Filter {
+			return must(10, 1e-6, time.Hour, 1, c.option(), WithBloom(append(opts, bloom.WithStrategy(layeredtest.Hooked(&hook)))...))
+		}
+		limit := bloom.WithMaxBytes(2 * made().own)
+		f := made(limit)
+		calls, others := 0, uint64(0)
+		hook = func() {
+			if calls++; calls == 6 { // the lookup before the add asks for four positions
+				hook = nil
+				for ; ; others++ {
+					if _, err := f.Add(key(new([16]byte), others)); err != nil {
+						break
+					}
+				}
+			}
+		}
+		h1, h2 := f.digest([]byte("key"))
+		won, err := f.add(h1, h2, renew)
+		require.NoError(t, err)
+		require.True(t, won && f.ContainsString("key"))
+		require.Greater(t, len(*f.layers.Load()), 1)
+		require.Equal(t, others+1, f.Count())
+
+		f = made(limit)
+		keys := make([][]byte, 100)
+		for i := range keys {
+			keys[i] = key(new([16]byte), uint64(i))
+		}
+		count, err := f.AddMany(keys, nil)
+		require.ErrorIs(t, err, bloom.ErrFull)
+		require.EqualValues(t, others+1, count)
+	}
+}

@@ -108,6 +108,28 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestOptionsAreKept: options of two calls add up, a caller that uses its slice again changes no later layer, and Read
+// takes what is left out from the file.
+func TestOptionsAreKept(t *testing.T) {
+	var c clock
+	opts := []bloom.Option{bloom.WithStrategy(bloom.Blocked)}
+	with := func(opts ...bloom.Option) []Option {
+		return []Option{c.option(), WithBloom(opts...), WithBloom(bloom.WithSeed(5))}
+	}
+	f := must(10, 0.01, time.Hour, 2, with(opts...)...)
+	given, err := Read(bytes.NewReader(conformance.Written(t, f)), with(opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts[0] = bloom.WithStrategy(bloom.DoubleHashing)
+	for _, f := range []*Filter{f, given, again(t, f, c.option())} {
+		newest := fill(f, 0, 100).layers.Load().Newest()
+		if s := newest.Scheme(); newest.Serial == 0 || s.Strategy() != bloom.Blocked || s.Seed() != 5 || !f.Contains(key(new([16]byte), 0)) {
+			t.Errorf("layer %d is %v", newest.Serial, newest)
+		}
+	}
+}
+
 // TestReadLimit: the limit is for all layers together.
 func TestReadLimit(t *testing.T) {
 	var c clock

@@ -3,9 +3,11 @@ package rotating
 import (
 	"encoding/binary"
 	"math"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
@@ -105,6 +107,16 @@ func TestClockGoesBack(t *testing.T) {
 // TestRenewedWhileItIsLookedUp: after a lookup has found the key in a layer, the key is renewed, and then the
 // layer is forgotten. The lookup finds the key in its new layer.
 func TestRenewedWhileItIsLookedUp(t *testing.T) {
+	for name, found := range map[string]func(f *Filter) bool{
+		"Contains":     func(f *Filter) bool { return f.ContainsString("key") },
+		"ContainsMany": func(f *Filter) bool { return f.ContainsMany([][]byte{[]byte("key")}, nil) == 1 },
+		"Count":        func(f *Filter) bool { return f.Count() > 0 },
+	} {
+		t.Run(name, func(t *testing.T) { renewedWhile(t, found) })
+	}
+}
+
+func renewedWhile(t *testing.T, found func(f *Filter) bool) {
 	var c clock
 	var read func()
 	f := must(100, 1e-9, time.Hour, 1, WithClock(func() time.Time {
@@ -122,7 +134,7 @@ func TestRenewedWhileItIsLookedUp(t *testing.T) {
 		}
 		c.sleep(time.Hour)
 	}
-	if !f.ContainsString("key") || read != nil {
+	if !found(f) || read != nil {
 		t.Error("a key that was renewed in time is missing")
 	}
 }
@@ -196,5 +208,32 @@ func TestStats(t *testing.T) {
 	check(0, 0, 8, 0)
 	if f, err := New(100, 0.01, time.Hour); err != nil || f.plan.generations != 4 {
 		t.Errorf("%v, %v, want 4 generations", f, err)
+	}
+}
+
+// TestForgottenLayersAreFreed: the next generation's first layer drops them, and the garbage collector frees them.
+func TestForgottenLayersAreFreed(t *testing.T) {
+	var c clock
+	f := must(100_000, 0.01, time.Hour, 5, c.option()) // so many that an append would have spare room behind the layers
+	old := weak.Make((*f.layers.Load())[0].BloomFilter)
+	for range 6 {
+		c.sleep(f.time.length)
+		yes(f.AddString(c.now().String()))
+	}
+	runtime.GC()
+	if old.Value() != nil {
+		t.Error("a forgotten layer is in memory")
+	}
+	runtime.KeepAlive(f)
+}
+
+// TestEmptyGenerationsDoNotCount: the median and the largest number of keys are of generations that have keys.
+func TestEmptyGenerationsDoNotCount(t *testing.T) {
+	p := plan{n: 400, generations: 4}
+	if got, want := p.next([]part{{}, {}, {keys: 1000}}, part{}), withMargin(100); got != want {
+		t.Errorf("the first layer is for %d keys, want %d", got, want)
+	}
+	if got, want := p.next([]part{{keys: 500}, {keys: 300}}, part{}), withMargin(300); got != want {
+		t.Errorf("the first layer is for %d keys, want %d", got, want)
 	}
 }
