@@ -1,10 +1,13 @@
 package typed
 
 import (
+	"fmt"
+	"log/slog"
 	"reflect"
 	"sync"
 
 	"github.com/seed3447c163/bloom/internal/batch"
+	"github.com/seed3447c163/bloom/internal/failure"
 )
 
 // checkNew panics if the set is nil or a nil pointer, or there is no function.
@@ -14,8 +17,9 @@ func checkNew(set any, noFunction bool) {
 	}
 }
 
-// An encoder encodes values as keys, and looks them up.
+// An encoder encodes values as keys, and looks them up. It is what Filter and Growing share.
 type encoder[T any, S lookups] struct {
+	kind      string // the name of the type that embeds it, for String
 	appendKey func(dst []byte, v T) []byte
 	set       S
 }
@@ -40,6 +44,19 @@ func (e *encoder[T, S]) Contains(v T) (found bool) {
 func (e *encoder[T, S]) ContainsMany(values []T, found []bool) int {
 	count, _ := e.many(values, found, func(keys [][]byte, found []bool) (int, error) { return e.set.ContainsMany(keys, found), nil })
 	return count
+}
+
+// String describes the filter and its set in a line for a log.
+func (e *encoder[T, S]) String() string {
+	return fmt.Sprintf("typed.%s(values=%T set=%v)", e.kind, *new(T), e.set)
+}
+
+// LogValue is String, for package log/slog.
+func (e *encoder[T, S]) LogValue() slog.Value { return slog.StringValue(e.String()) }
+
+// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use the set's methods.
+func (e *encoder[T, S]) MarshalText() ([]byte, error) {
+	return nil, failure.NoText("a typed."+e.kind, "the methods of its set")
 }
 
 // groupKeys is the number of values that are encoded before a call of the set: a few of its prefetching groups.

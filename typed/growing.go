@@ -1,12 +1,5 @@
 package typed
 
-import (
-	"fmt"
-	"log/slog"
-
-	"github.com/seed3447c163/bloom/internal/failure"
-)
-
 // A GrowingSet holds keys and grows, so Add can fail. It is a Filter of package scalable, rotating or redisbloom. Its
 // methods must not keep the keys or the answers after they return.
 type GrowingSet interface {
@@ -24,7 +17,7 @@ type Growing[T any] struct {
 // NewGrowing returns a Growing that adds values to set and looks them up in set. For appendKey, see [New].
 func NewGrowing[T any](set GrowingSet, appendKey func(dst []byte, v T) []byte) *Growing[T] {
 	checkNew(set, appendKey == nil)
-	return &Growing[T]{encoder[T, GrowingSet]{appendKey, set}}
+	return &Growing[T]{encoder[T, GrowingSet]{"Growing", appendKey, set}}
 }
 
 // Add adds a value and returns the results of the set's Add.
@@ -41,17 +34,4 @@ func (g *Growing[T]) Add(v T) (added bool, err error) {
 // It panics if added is neither nil nor as long as values.
 func (g *Growing[T]) AddMany(values []T, added []bool) (int, error) {
 	return g.many(values, added, func(keys [][]byte, added []bool) (int, error) { return g.set.AddMany(keys, added) })
-}
-
-// String describes the filter and its set in a line for a log.
-func (g *Growing[T]) String() string {
-	return fmt.Sprintf("typed.Growing(values=%T set=%v)", *new(T), g.set)
-}
-
-// LogValue is String, for package log/slog.
-func (g *Growing[T]) LogValue() slog.Value { return slog.StringValue(g.String()) }
-
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use the set's methods.
-func (g *Growing[T]) MarshalText() ([]byte, error) {
-	return nil, failure.NoText("a typed.Growing", "the methods of its set")
 }

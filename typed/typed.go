@@ -17,13 +17,7 @@
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#keys-of-any-type
 package typed
 
-import (
-	"fmt"
-	"log/slog"
-
-	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/failure"
-)
+import "github.com/seed3447c163/bloom"
 
 // A Set holds keys and has a fixed size: a [bloom.BloomFilter], a Filter of package counting, or a File of package
 // persist. Its methods are those of BloomFilter. They must not keep the keys or the answers after they return.
@@ -63,7 +57,7 @@ type Filter[T any] struct {
 // after an error: otherwise all such values would be the same key.
 func New[T any](set Set, appendKey func(dst []byte, v T) []byte) *Filter[T] {
 	checkNew(set, appendKey == nil)
-	return &Filter[T]{encoder[T, Set]{appendKey, set}}
+	return &Filter[T]{encoder[T, Set]{"Filter", appendKey, set}}
 }
 
 // Add adds a value and returns the answer of the set's Add.
@@ -81,17 +75,4 @@ func (f *Filter[T]) Add(v T) (added bool) {
 func (f *Filter[T]) AddMany(values []T, added []bool) int {
 	count, _ := f.many(values, added, func(keys [][]byte, added []bool) (int, error) { return f.set.AddMany(keys, added), nil })
 	return count
-}
-
-// String describes the filter and its set in a line for a log.
-func (f *Filter[T]) String() string {
-	return fmt.Sprintf("typed.Filter(values=%T set=%v)", *new(T), f.set)
-}
-
-// LogValue is String, for package log/slog.
-func (f *Filter[T]) LogValue() slog.Value { return slog.StringValue(f.String()) }
-
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use the set's methods.
-func (f *Filter[T]) MarshalText() ([]byte, error) {
-	return nil, failure.NoText("a typed.Filter", "the methods of its set")
 }
