@@ -158,9 +158,6 @@ func (s Scheme) Hash() Hash { return Hash{s.scheme.must().hash} }
 // Seed returns the seed that [WithSeed] has set, 0 if none. It never reveals a secret.
 func (s Scheme) Seed() uint64 { return s.scheme.must().seed }
 
-// HasSecret reports whether keys are hashed under a secret, by [WithSecret].
-func (s Scheme) HasSecret() bool { return s.scheme.must().hash == &sipHash }
-
 // Portable returns nil if another process can read the bits, given the secret and the custom
 // strategy and hash, if any. Otherwise the error wraps [ErrNotPortable]: the hash is [MapHash], or
 // the strategy or the hash has no name. Filters that are not portable cannot be written.

@@ -76,7 +76,7 @@ func TestSchemesKeepTheirKey(t *testing.T) {
 	}
 	require.Contains(t, out.String(), s.String())
 	require.Zero(t, s.Seed())
-	require.True(t, s.HasSecret())
+	require.Equal(t, "siphash", s.Hash().Name())
 }
 
 func TestFilterOverRefusesWordsThatDoNotFit(t *testing.T) {

@@ -119,7 +119,7 @@ func (h header) options(o options) (options, error) {
 // hash returns opts preceded by the hash in the header, unless opts have a secret.
 func (h header) hash(opts []bloom.Option) []bloom.Option {
 	keyed, err := bloom.NewScheme(1, 0.1, opts...)
-	if h.Text == textOf(bloom.RapidHash) && !(err == nil && keyed.HasSecret()) {
+	if h.Text == textOf(bloom.RapidHash) && !(err == nil && textOf(keyed.Hash()) == secretText) {
 		opts = append([]bloom.Option{bloom.WithHash(bloom.RapidHash)}, opts...)
 	}
 	return opts

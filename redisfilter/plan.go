@@ -130,7 +130,7 @@ var secretText = func() [64]byte {
 func (f *plan) check(h header) error {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
-		if h.Text == secretText && !f.scheme.HasSecret() {
+		if h.Text == secretText && textOf(f.scheme.Hash()) != secretText {
 			return send.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
 		}
 		if h.String() == mine.String() {
