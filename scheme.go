@@ -223,7 +223,7 @@ func (s Scheme) Filter() (*BloomFilter, error) {
 // FilterOver returns a filter with this scheme and the given bits: bit i is bit i%64 of
 // words[i/64]. Nothing is copied. The words must stay valid while the filter is used. All its
 // operations read and write them atomically. [Blocked] and [SplitBlock] are faster if the first
-// word begins a cache line. For bytes at any alignment, package view has Attach and Over.
+// word begins a cache line. For bytes at any alignment, package view has Over.
 //
 // The error wraps [ErrInvalid] if the number of words is not SizeBytes/8, or if bit m or a later bit is set.
 func (s Scheme) FilterOver(words []atomic.Uint64) (*BloomFilter, error) {

@@ -24,7 +24,7 @@ type Writer struct {
 // NewWriter returns a Writer of filters with bitsPerKey bits per key and the k of [bloom.ParamsForBits]. The strategy
 // is [bloom.DoubleHashing], [bloom.SplitBlock] or [bloom.Blocked]. Options set the hash, [bloom.Murmur3] or
 // [bloom.RapidHash], and its seed. The trailer of a filter contains them. For another hash or a secret, store only the
-// bits: see [Attach].
+// bits: see [Over].
 //
 // The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies and hashes, and for
 // options that set another strategy or a limit of bytes.

@@ -3,23 +3,15 @@ package view
 import (
 	"unsafe"
 
-	"github.com/seed3447c163/bloom"
-	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Filter is a View to which keys can be added: this changes the bytes. [Attach] makes a Filter from any bytes, and
+// A Filter is a View to which keys can be added: this changes the bytes. [Over] makes a Filter from any bytes, and
 // [Writer.Append] an empty one.
 //
 // Unlike a [bloom.BloomFilter], it is not safe for concurrent use: nothing else may read or change the
 // bytes during a call of Add or AddDigest.
 type Filter struct{ View }
-
-// Attach is [Over] for a filter to which keys can be added. Zero bytes are an empty filter.
-func Attach(s bloom.Scheme, bits []byte) (Filter, error) {
-	v, err := Over(s, bits)
-	return Filter{v}, err
-}
 
 // Add adds a key. It returns true if the key is definitely new, and false if it was probably added before.
 func (f Filter) Add(key []byte) bool {
@@ -31,9 +23,6 @@ func (f Filter) Add(key []byte) bool {
 	}
 	return f.AddDigest(f.digest(key))
 }
-
-// AddString is [Filter.Add] for a string, without copying it.
-func (f Filter) AddString(key string) bool { return f.Add(memory.BytesOf(key)) }
 
 // AddDigest is [Filter.Add] for a key whose digest is known, see [bloom.BloomFilter.AddDigest].
 func (f Filter) AddDigest(h1, h2 uint64) bool {

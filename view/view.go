@@ -17,8 +17,8 @@
 //	}
 //	found := v.Contains(key)
 //
-// [Writer.Append] makes a filter for a known number of keys. [Over] and [Attach] use bits without a trailer, with a
-// given [bloom.Scheme]. [docs/guide.md] has rules for storage engines, [docs/spec.md] the format.
+// [Writer.Append] makes a filter for a known number of keys. [Over] uses bits without a trailer, with a given
+// [bloom.Scheme]. [docs/guide.md] has rules for storage engines, [docs/spec.md] the format.
 //
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#embedding
 // [docs/spec.md]: https://github.com/seed3447c163/bloom/blob/main/docs/spec.md#views
@@ -147,30 +147,31 @@ func refusal(data []byte) error {
 	return failure.Errorf(bloom.ErrCorrupt, "bad trailer %x: check %08x, want %08x for %d bits", t, got, want, (len(data)-trailerBytes)*8)
 }
 
-// Over returns the view of a filter with this scheme and the given bits: bit i is bit i%8 of bits[i/8], as in a file of
-// [bloom.BloomFilter.WriteTo]. [bloom.ReadScheme] reads the scheme of such a file. Over copies and allocates nothing,
-// and checks only the length. For bytes, use it instead of [bloom.Scheme.FilterOver]: words cast from unaligned bytes
-// fault on ARM. Strategies other than [bloom.DoubleHashing], [bloom.Blocked] and [bloom.SplitBlock] are slower than in
-// a BloomFilter.
+// Over returns the filter with this scheme and the given bits: bit i is bit i%8 of bits[i/8], as in a file of
+// [bloom.BloomFilter.WriteTo]. Zero bytes are an empty filter. [bloom.ReadScheme] reads the scheme of such a file. Only
+// methods that add keys write to the bytes: for lookups, they may be read-only memory. Over copies and allocates
+// nothing, and checks only the length. For bytes, use it instead of [bloom.Scheme.FilterOver]: words cast from
+// unaligned bytes fault on ARM. Strategies other than [bloom.DoubleHashing], [bloom.Blocked] and [bloom.SplitBlock] are
+// slower than in a BloomFilter.
 //
 // The error wraps [bloom.ErrInvalid] if the number of bytes is neither m/8, rounded up, nor SizeBytes. It wraps
 // [bloom.ErrNotPortable] for [bloom.MapHash], which differs in every process.
-func Over(s bloom.Scheme, bits []byte) (View, error) {
+func Over(s bloom.Scheme, bits []byte) (Filter, error) {
 	switch {
 	case s == (bloom.Scheme{}):
-		return View{}, failure.Errorf(bloom.ErrInvalid, "a view with the zero Scheme, want one of NewScheme")
+		return Filter{}, failure.Errorf(bloom.ErrInvalid, "a view with the zero Scheme, want one of NewScheme")
 	case s.Hash() == bloom.MapHash:
-		return View{}, failure.Errorf(bloom.ErrNotPortable, "a view with hash %v, which differs in every process", s.Hash())
+		return Filter{}, failure.Errorf(bloom.ErrNotPortable, "a view with hash %v, which differs in every process", s.Hash())
 	}
 	m := s.Params().M
 	if least := (m-1)/8 + 1; uint64(len(bits)) != least && uint64(len(bits)) != s.SizeBytes() {
-		return View{}, failure.Errorf(bloom.ErrInvalid, "%d bytes, want %d or %d for m = %d bits", len(bits), least, s.SizeBytes(), m)
+		return Filter{}, failure.Errorf(bloom.ErrInvalid, "%d bytes, want %d or %d for m = %d bits", len(bits), least, s.SizeBytes(), m)
 	}
 	meta := metaOf(s)
 	if len(bits)%8 != 0 {
 		meta |= other << 8 // the kernels read whole words
 	}
-	return View{bits: unsafe.Pointer(unsafe.SliceData(bits)), bytes: len(bits), scheme: s, meta: meta | seedless(s.Seed())}, nil
+	return Filter{View{bits: unsafe.Pointer(unsafe.SliceData(bits)), bytes: len(bits), scheme: s, meta: meta | seedless(s.Seed())}}, nil
 }
 
 // metaOf returns k and the numbers of the strategy and the hash, as in a trailer.
