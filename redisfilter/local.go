@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"unsafe"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
@@ -61,20 +60,11 @@ func (l *Local) Add(key []byte) bool {
 	return l.shards[shard].AddDigest(h1, h2)
 }
 
-// AddString is [Local.Add] for a string.
-func (l *Local) AddString(key string) bool { return l.Add(bytesOf(key)) }
-
 // Contains reports whether a key was probably added, see bloom.BloomFilter.Contains.
 func (l *Local) Contains(key []byte) bool {
 	shard, h1, h2 := l.shardFor(key)
 	return l.shards[shard].ContainsDigest(h1, h2)
 }
-
-// ContainsString is [Local.Contains] for a string.
-func (l *Local) ContainsString(key string) bool { return l.Contains(bytesOf(key)) }
-
-// bytesOf returns the bytes of a string, which must not be changed.
-func bytesOf(key string) []byte { return unsafe.Slice(unsafe.StringData(key), len(key)) }
 
 // AddMany adds keys in order, as [Local.Add] does. It returns how many were definitely new. If added is not nil,
 // AddMany sets added[i] to the answer for keys[i]. It panics if added is neither nil nor as long as keys.

@@ -64,14 +64,13 @@ func TestLocal(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, remote, added)
 		for i, key := range keys {
-			require.Equal(t, added[i], one.AddString(string(key)))
+			require.Equal(t, added[i], one.Add(key))
 		}
 		asked := keysOf(10_000, 40_000)
 		found := make([]bool, len(asked))
 		require.Equal(t, batches.ContainsMany(asked, nil), batches.ContainsMany(asked, found))
 		for i, key := range asked {
 			require.Equal(t, found[i], one.Contains(key))
-			require.Equal(t, found[i], one.ContainsString(string(key)))
 		}
 		stats := one.Stats()
 		require.Equal(t, batches.Stats(), stats)

@@ -34,9 +34,6 @@ func (f *Filter) Renew(key []byte) (bool, error) {
 	return f.add(h1, h2, true)
 }
 
-// RenewString is [Filter.Renew] for a string, without copying it.
-func (f *Filter) RenewString(key string) (bool, error) { return f.Renew(memory.BytesOf(key)) }
-
 // AddMany adds keys in order, as [Filter.Add] does, but faster if the layers are larger than the cache. It returns how
 // many were definitely new. If added is not nil, AddMany sets added[i] to the answer for keys[i]. It stops at the first
 // error.

@@ -110,7 +110,7 @@ func TestRenewAtTheLimit(t *testing.T) {
 		}
 	}
 	keys := f.Count()
-	won, err := f.RenewString("key")
+	won, err := f.Renew([]byte("key"))
 	require.ErrorIs(t, err, bloom.ErrFull)
 	require.False(t, won)
 	require.Equal(t, keys, f.Count())

@@ -129,7 +129,7 @@ func renewedWhile(t *testing.T, found func(f *Filter) bool) {
 	f.AddString("key")
 	read = func() {
 		c.sleep(time.Hour)
-		if yes(f.RenewString("key")) {
+		if yes(f.Renew([]byte("key"))) {
 			t.Error("a second winner")
 		}
 		c.sleep(time.Hour)
@@ -163,7 +163,7 @@ func TestNoAllocations(t *testing.T) {
 			f.Contains(b[:3])
 			f.Renew(b[:3])
 			f.AddString("a string")
-			f.RenewString("a string")
+			f.Renew([]byte("a string"))
 			f.ContainsString("a string")
 			keys, answers := [2][]byte{b[:], b[:2]}, [2]bool{}
 			f.AddMany(keys[:], answers[:])

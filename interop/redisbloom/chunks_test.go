@@ -28,7 +28,7 @@ var fileFormat = conformance.Foreign[*Filter]{
 func TestFormat(t *testing.T) {
 	small, large := newFilter(t, Plan{1, 0.5, 2}), newFilter(t, Plan{13_000_000, 0.01, 2})
 	for _, f := range []*Filter{small, large} {
-		_, err := f.AddString("key")
+		_, err := f.Add([]byte("key"))
 		require.NoError(t, err)
 	}
 	fileFormat.Test(t, small, recordings(t)[2].filter(t), large)

@@ -25,7 +25,7 @@ func TestPlainAndBack(t *testing.T) {
 		require.Equal(t, f.Layers()[0], plain.Params())
 		for i := range r.Asked {
 			key := fmt.Sprintf("absent-%d", i)
-			require.Equal(t, f.ContainsString(key), plain.ContainsString(key))
+			require.Equal(t, f.Contains([]byte(key)), plain.ContainsString(key))
 		}
 		back, err := FromBloomFilter(plain, f.Plan().Expansion)
 		require.NoError(t, err)
@@ -53,10 +53,10 @@ func TestStrategySizes(t *testing.T) {
 		f, err := bloom.New(c.n, c.p, bloom.WithStrategy(Strategy), bloom.WithHash(Hash))
 		require.NoError(t, err)
 		require.Equal(t, layer.Layers()[0], f.Params())
-		f.AddString("key")
+		f.Add([]byte("key"))
 		same, err := FromBloomFilter(f, 0)
 		require.NoError(t, err)
-		_, err = layer.AddString("key")
+		_, err = layer.Add([]byte("key"))
 		require.NoError(t, err)
 		require.Equal(t, collect(layer), collect(same))
 	}

@@ -12,7 +12,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	if _, err := f.AddString("alice"); err != nil { // BF.ADD users alice
+	if _, err := f.Add([]byte("alice")); err != nil { // BF.ADD users alice
 		panic(err)
 	}
 	for iterator, data := range f.Chunks() {

@@ -24,7 +24,6 @@ import (
 	"github.com/seed3447c163/bloom/internal/batch"
 	"github.com/seed3447c163/bloom/internal/failure"
 	"github.com/seed3447c163/bloom/internal/layered"
-	"github.com/seed3447c163/bloom/internal/memory"
 	"github.com/seed3447c163/bloom/interop/internal/foreign"
 )
 
@@ -159,9 +158,6 @@ func (f *Filter) add(h1, h2 uint64) (bool, error) {
 	return layers.Newest().Add(h1, h2, ticket), nil
 }
 
-// AddString is [Filter.Add] for a string.
-func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.BytesOf(key)) }
-
 // AddMany adds keys in order, as [Filter.Add] does, but faster if the layers are larger than the cache. It returns how
 // many were definitely new. If added is not nil, AddMany sets added[i] to the answer for keys[i]. It stops at the first
 // error.
@@ -175,9 +171,6 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
 // Contains returns false if the key was definitely never added, true if it probably was,
 // as BF.EXISTS does.
 func (f *Filter) Contains(key []byte) bool { return f.contains(sum(key)) }
-
-// ContainsString is [Filter.Contains] for a string.
-func (f *Filter) ContainsString(key string) bool { return f.Contains(memory.BytesOf(key)) }
 
 func (f *Filter) contains(h1, h2 uint64) bool { return f.all().Youngest(h1, h2, 0) != nil }
 

@@ -130,7 +130,7 @@ func TestAgainstRecordings(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, r.plan(t), plan)
 		for i := range r.N {
-			_, err := made.AddString(fmt.Sprintf("key-%d", i))
+			_, err := made.Add(fmt.Appendf(nil, "key-%d", i))
 			require.NoError(t, err)
 		}
 		for what, f := range map[string]*Filter{"read": pulled, "made": made} {
@@ -149,7 +149,7 @@ func TestAgainstRecordings(t *testing.T) {
 			require.Equal(t, len(r.True), f.ContainsMany(asked, nil))
 			require.Panics(t, func() { f.ContainsMany(asked, found[1:]) })
 			for i, key := range asked {
-				require.Equal(t, want[i], f.Contains(key) && f.ContainsString(string(key)), "%s, %s: %s", r.Name, what, key)
+				require.Equal(t, want[i], f.Contains(key) && f.Contains(key), "%s, %s: %s", r.Name, what, key)
 			}
 			for i := range r.N {
 				require.True(t, f.Contains(fmt.Appendf(nil, "key-%d", i)))
@@ -165,9 +165,9 @@ func TestAgainstRecordings(t *testing.T) {
 		}
 		// Both grow alike.
 		for i := range 200 {
-			a, err := pulled.AddString(fmt.Sprintf("more-%d", i))
+			a, err := pulled.Add(fmt.Appendf(nil, "more-%d", i))
 			require.NoError(t, err)
-			b, err := made.AddString(fmt.Sprintf("more-%d", i))
+			b, err := made.Add(fmt.Appendf(nil, "more-%d", i))
 			require.NoError(t, err)
 			require.Equal(t, a, b)
 		}
@@ -178,19 +178,19 @@ func TestAgainstRecordings(t *testing.T) {
 func TestFull(t *testing.T) {
 	f := newFilter(t, Plan{N: 10, P: 0.001})
 	for i := range 10 {
-		yes, err := f.AddString(fmt.Sprint(i))
+		yes, err := f.Add(fmt.Append(nil, i))
 		require.NoError(t, err)
 		require.True(t, yes)
 	}
-	_, err := f.AddString("one more")
+	_, err := f.Add([]byte("one more"))
 	require.ErrorIs(t, err, bloom.ErrFull)
-	yes, err := f.AddString("3")
+	yes, err := f.Add([]byte("3"))
 	require.NoError(t, err, "the key is not new")
 	require.False(t, yes)
 	g, err := FromDump(feed(collect(f)))
 	require.NoError(t, err)
 	require.Equal(t, Plan{N: 10, P: 0.001}, g.Plan())
-	_, err = g.AddString("one more")
+	_, err = g.Add([]byte("one more"))
 	require.ErrorIs(t, err, bloom.ErrFull)
 }
 
@@ -201,7 +201,7 @@ func TestOneWinner(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for i := range wins {
-				yes, err := f.AddString(fmt.Sprint("key", i))
+				yes, err := f.Add(fmt.Append(nil, "key", i))
 				if err != nil {
 					t.Error(err)
 				} else if yes {
@@ -223,7 +223,7 @@ func TestLimits(t *testing.T) {
 	f, err := New(Plan{100, 0.01, 2}, bloom.WithMaxBytes(900))
 	require.NoError(t, err)
 	for i := 0; err == nil; i++ {
-		_, err = f.AddString(fmt.Sprint(i))
+		_, err = f.Add(fmt.Append(nil, i))
 	}
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 	size := f.Stats().SizeBytes
@@ -291,7 +291,7 @@ func TestTooManyLayers(t *testing.T) {
 	f := newFilter(t, Plan{1, 0.01, 1})
 	var err error
 	for i := 0; err == nil && i < 1000; i++ {
-		_, err = f.AddString(fmt.Sprint(i))
+		_, err = f.Add(fmt.Append(nil, i))
 	}
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 	require.ErrorContains(t, err, "k = 256, want at most 255: choose a larger Expansion")
@@ -336,7 +336,7 @@ func TestSmallestRateIsTheLast(t *testing.T) {
 	f, err := FromDump(feed(chunks))
 	require.NoError(t, err)
 	for i := 0; err == nil && i < 1000; i++ {
-		_, err = f.AddString(fmt.Sprint("another key ", i))
+		_, err = f.Add(fmt.Append(nil, "another key ", i))
 	}
 	require.ErrorIs(t, err, bloom.ErrTooLarge)
 }
@@ -346,8 +346,8 @@ func TestNoAllocations(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		var key [20]byte
 		f.Contains(key[:])
-		f.ContainsString("some key")
-		_, _ = f.AddString("some key")
+		f.Contains([]byte("some key"))
+		_, _ = f.Add([]byte("some key"))
 	}))
 }
 

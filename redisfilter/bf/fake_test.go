@@ -273,7 +273,7 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		}
 		var answers []string
 		for _, item := range args[4:] {
-			added, err := filter.AddString(item)
+			added, err := filter.Add([]byte(item))
 			if err != nil {
 				answers = append(answers, "-ERR non scaling filter is full\r\n")
 				break
@@ -285,7 +285,7 @@ func (f *fakeModule) execute(args []string, resp3 *bool) string {
 		filter := f.filters[args[1]]
 		reply := fmt.Sprintf("*%d\r\n", len(args)-2)
 		for _, item := range args[2:] {
-			reply += boolean(filter != nil && filter.Filter != nil && filter.ContainsString(item))
+			reply += boolean(filter != nil && filter.Filter != nil && filter.Contains([]byte(item)))
 		}
 		return reply
 	}
