@@ -147,8 +147,9 @@ type hashFunc struct {
 	ofCopy func(key []byte) (h1, h2 uint64) // a custom function that must get a copy of the key; nil if none
 }
 
-// hashes lists the hashes of this package. A new one is an entry here, with a sum. Instead of a sum, the hashes that
-// benchmarks show to be faster that way have cases in BloomFilter.do and scheme.sum.
+// hashes lists the hashes of this package. A new one is an entry here, with a sum, and in the list of package
+// conformance. Instead of a sum, the hashes that benchmarks show to be faster that way have cases in BloomFilter.do and
+// scheme.sum.
 var hashes = []*hashFunc{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
 
 var (
@@ -224,16 +225,6 @@ func (s *scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
 		return 0
 	}
 	return vector.Sum(s.vector, s.k0, unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), digests[:len(keys)])
-}
-
-// Hashes returns the hashes of this package that [WithHash] takes, the default first.
-func Hashes() (all []Hash) {
-	for _, d := range hashes {
-		if h := (Hash{d}); h.validate() == nil && d != &noHash {
-			all = append(all, h)
-		}
-	}
-	return all
 }
 
 // builtinHash returns the hash of this package with that name, or nil.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/murmur3"
@@ -31,7 +32,7 @@ func TestBuiltinsPass(t *testing.T) {
 	small := at(bloom.Definition{MaxM: 2048}, good) // as Ethereum's
 	require.NoError(t, TestStrategy(small, bloom.Params{N: 100, P: 0.01}))
 	require.ErrorContains(t, TestStrategy(small), "no m up to 2048 bits")
-	for _, h := range bloom.Hashes() {
+	for _, h := range conformance.Hashes() {
 		require.NoError(t, TestHash(h))
 	}
 	require.NoError(t, TestHash(bloom.Murmur3, bloom.WithSeed(3)))

@@ -61,7 +61,7 @@ func everyKind() (kinds [][]bloom.Option) {
 			kinds = append(kinds, []bloom.Option{bloom.WithStrategy(s)})
 		}
 	}
-	for _, h := range bloom.Hashes() {
+	for _, h := range conformance.Hashes() {
 		kinds = append(kinds, []bloom.Option{bloom.WithHash(h)})
 	}
 	return kinds

@@ -78,7 +78,7 @@ func TestMemory(t *testing.T) {
 // else than memory would end the growth before 20 layers or a size of 128 GiB.
 func TestGrowthIsRefusedOrKept(t *testing.T) {
 	var opts []bloom.Option
-	for _, h := range bloom.Hashes() {
+	for _, h := range conformance.Hashes() {
 		opts = append(opts, bloom.WithHash(h))
 	}
 	for _, s := range bloom.Strategies() {

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/stretchr/testify/require"
 )
 
 // BenchmarkView compares lookups in a view and in the filter with the same bits, in cache.
 func BenchmarkView(b *testing.B) {
 	for _, s := range strategies[1:] {
-		for _, hash := range bloom.Hashes() {
+		for _, hash := range conformance.Hashes() {
 			const n = 10_000
 			built, err := NewWriter(10, s, bloom.WithHash(hash))
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/internal/testing/zero"
@@ -44,7 +45,7 @@ func kinds() (kinds [][]bloom.Option) {
 	index := func(h1, _ uint64, i int, m uint64) uint64 { return (h1 + uint64(i)) % m }
 	h1 := func(key []byte) uint64 { h1, _ := murmur3.Sum128(key); return h1 }
 	hashes := [][]bloom.Option{{bloom.WithSecret(testKey)}, {bloom.WithHash(bloom.NewHash64("test: as Murmur3's first half", h1))}}
-	for _, h := range bloom.Hashes() {
+	for _, h := range conformance.Hashes() {
 		if h != bloom.MapHash {
 			hashes = append(hashes, []bloom.Option{bloom.WithHash(h)}, []bloom.Option{bloom.WithHash(h), bloom.WithSeed(1 << 63)})
 		}

@@ -47,7 +47,7 @@ type command struct {
 // newCommand adds the flags with the given names to c.
 func newCommand(e *env, c *cobra.Command, flags string) *command {
 	o := &command{env: e, cmd: c, format: &filterfile.Native, form: lines.Form{MaxLine: 64 << 20}}
-	strategies, hashes := slices.Concat(bloom.Strategies(), filterfile.Strategies()), portableHashes()
+	strategies := slices.Concat(bloom.Strategies(), filterfile.Strategies())
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flag(f, &o.n, number, "number", "n", "distinct `KEYS` planned for, such as 1M")
 	flag(f, &o.p, rate, "rate", "p", "false-positive `RATE` at that number, such as 0.1%")
@@ -223,12 +223,5 @@ func names[T interface{ Name() string }](among []T) (names []string) {
 	return names
 }
 
-// portableHashes returns the hashes whose filters can be written to files.
-func portableHashes() (all []bloom.Hash) {
-	for _, h := range bloom.Hashes() {
-		if s, err := bloom.NewScheme(1, 0.5, bloom.WithHash(h)); err == nil && s.Portable() == nil {
-			all = append(all, h)
-		}
-	}
-	return all
-}
+// hashes are the hashes whose filters can be written to files.
+var hashes = []bloom.Hash{bloom.Murmur3, bloom.RapidHash}
