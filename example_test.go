@@ -153,6 +153,25 @@ func ExampleScheme_Filter() {
 	// true false 128 bytes
 }
 
+// All keys are known before the first lookup.
+func ExampleScheme_Builder() {
+	scheme, err := bloom.NewScheme(1_000_000, 0.01)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := scheme.Builder()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b.AddString("alice")
+	b.AddMany([][]byte{[]byte("bob"), []byte("carol")})
+	f := b.Filter()
+	fmt.Println(f.ContainsString("alice"), f.ContainsString("carol"), f.ContainsString("dave"))
+	// Output: true true false
+}
+
 // The fastest filter for keys of your own: a false positive costs one unnecessary disk read.
 func ExampleWithStrategy() {
 	f, err := bloom.New(1_000_000, 0.01, bloom.WithStrategy(bloom.SplitBlock), bloom.WithHash(bloom.RapidHash))
