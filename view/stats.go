@@ -51,17 +51,9 @@ func (v View) check() {
 // ContainsMany looks up keys. It returns how many were probably added. If found is not nil, ContainsMany sets found[i]
 // to the answer of Contains for keys[i]. It panics if found is neither nil nor as long as keys.
 func (v View) ContainsMany(keys [][]byte, found []bool) (count int) {
-	return many(keys, found, v.Contains)
-}
-
-func many(keys [][]byte, answers []bool, call func([]byte) bool) (count int) {
-	batch.CheckAnswers("view", len(keys), answers)
+	batch.CheckAnswers("view", len(keys), found)
 	for i, key := range keys {
-		count += batch.Answer(call(key), answers, i)
+		count += batch.Answer(v.Contains(key), found, i)
 	}
 	return count
 }
-
-// AddMany adds keys in order. It returns how many were definitely new. If added is not nil, AddMany sets added[i] to
-// the answer of Add for keys[i]. It panics if added is neither nil nor as long as keys.
-func (f Filter) AddMany(keys [][]byte, added []bool) int { return many(keys, added, f.Add) }
