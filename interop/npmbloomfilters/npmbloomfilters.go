@@ -87,7 +87,7 @@ func hashName(seed uint64) string { return fmt.Sprintf("%s%d", hashPrefix, seed)
 // above 255 or for another option, and bloom.ErrTooLarge for more than 2^32 bits or more memory than the machine has or
 // the option allows.
 func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) {
-	params, err := Params(n, p)
+	params, err := paramsFor(n, p)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func required(h bloom.Hash) []bloom.Option {
 	return []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(h)}
 }
 
-// Params returns the parameters that BloomFilter.create chooses for n keys at rate p. It returns the errors of [New].
-func Params(n uint64, p float64) (bloom.Params, error) {
+// paramsFor returns the parameters that BloomFilter.create chooses for n keys at rate p.
+func paramsFor(n uint64, p float64) (bloom.Params, error) {
 	if n == 0 {
 		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
 	}

@@ -42,7 +42,7 @@ func keys(first, n uint64) []string {
 }
 
 func (c testCase) filter(t *testing.T) *bloom.BloomFilter {
-	params, err := Params(c.N, c.P)
+	params, err := paramsFor(c.N, c.P)
 	require.NoError(t, err)
 	hash, err := HashOf(c.Seed)
 	require.NoError(t, err)
@@ -139,7 +139,7 @@ func testAgainst(t *testing.T, name string) {
 	var made [][2]float64
 	read("sizes.js.json", &made)
 	for i, s := range sizes {
-		got, err := Params(uint64(s[0]), s[1])
+		got, err := paramsFor(uint64(s[0]), s[1])
 		if made[i][0] > maxM || made[i][1] > foreign.MaxK {
 			require.Error(t, err)
 		} else {
