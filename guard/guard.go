@@ -204,15 +204,6 @@ func (g *Guard) SizeBytes() uint64 {
 	return 0
 }
 
-// Count returns the number of new keys that were added to the filter, 0 until the Guard is ready. False positives are
-// not counted; keys deleted since the last build are.
-func (g *Guard) Count() uint64 {
-	if current := g.getState().current; current != nil {
-		return current.keys.Load()
-	}
-	return 0
-}
-
 // String describes the guard in a line for a log, in constant time.
 func (g *Guard) String() string {
 	s := g.state.Load()
