@@ -45,7 +45,7 @@ func newAdd(e *env) *cobra.Command {
 // fill adds the keys to a filter and prints a summary.
 func (o *command) fill(f filterfile.Filter, files []string) error {
 	read, added := 0, 0
-	err := o.input(files).Each(func(c *lines.Chunk) (int, error) {
+	err := o.each(o.input(files), func(c *lines.Chunk) (int, error) {
 		n, done, err := addTo(f, c.Keys, c.Yes)
 		read, added = read+done, added+n
 		return done, err

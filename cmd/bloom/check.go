@@ -81,7 +81,7 @@ func (o *check) run(args []string) error {
 	}
 	in, selected := o.input(files), 0
 	in.Keyless = o.invert // lines without a key are not selected
-	err = in.Each(func(c *lines.Chunk) (int, error) {
+	err = o.each(in, func(c *lines.Chunk) (int, error) {
 		keys, bad := c.Keys, error(nil)
 		if isParquet {
 			keys, bad = column.Encode(keys) // those before the first bad one

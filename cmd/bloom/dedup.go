@@ -162,7 +162,7 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 	if k != nil {
 		k.during(in)
 	}
-	err := in.Each(func(c *lines.Chunk) (done int, err error) {
+	err := o.each(in, func(c *lines.Chunk) (done int, err error) {
 		for err == nil && done < len(c.Keys) {
 			added, n := 0, 1
 			if room > 0 {

@@ -42,6 +42,8 @@ type command struct {
 	maxMemory                          uint64      // of a filter in bytes; 0 if unlimited
 	excluded                           [][2]string // flags that exclude each other
 	force, quiet, asJSON               bool
+
+	progress progress
 }
 
 // newCommand adds the flags with the given names to c.

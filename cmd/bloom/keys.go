@@ -66,7 +66,11 @@ func (o *command) input(files []string) *lines.Input {
 	in := &lines.Input{
 		Form:    form,
 		Context: o.ctx, Keys: o.keys, Files: files, Stdin: o.stdin, Settle: o.settle,
-		Warn: func(text string) { fmt.Fprintf(o.stderr, "bloom: warning: %s\n", printable(text)) },
+		Read: &o.progress.read,
+		Warn: func(text string) {
+			defer o.progress.pause()()
+			fmt.Fprintf(o.stderr, "bloom: warning: %s\n", printable(text))
+		},
 	}
 	if out, ok := o.stdout.(*pipe); ok {
 		in.Room, in.PieceSize = out.room, pieceSize()
@@ -107,7 +111,7 @@ func (o *command) count(files []string) (uint64, error) {
 	}
 	n, in := 0, o.input(files)
 	in.Warn = nil // the second reading will warn
-	err := in.Each(func(c *lines.Chunk) (int, error) {
+	err := o.each(in, func(c *lines.Chunk) (int, error) {
 		n += len(c.Keys)
 		return len(c.Keys), nil
 	}, nil)

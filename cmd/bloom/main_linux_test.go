@@ -11,18 +11,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestClosedTerminal: dedup reads from a terminal that closes, and ends as at its SIGHUP, which here it does not get.
-func TestClosedTerminal(t *testing.T) {
+// openTerminal opens a new terminal. What is printed on it is read from screen, and what is written to screen is typed.
+func openTerminal(t *testing.T) (screen, terminal *os.File) {
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("NOT TESTED: terminals, because there are none")
 	}
+	t.Cleanup(func() { screen.Close() })
 	number, err1 := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
 	err2 := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)
 	terminal, err3 := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	self, err4 := os.Executable()
-	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
-		t.Fatal(err1, err2, err3, err4)
+	if err1 != nil || err2 != nil || err3 != nil {
+		t.Fatal(err1, err2, err3)
+	}
+	return screen, terminal
+}
+
+// TestClosedTerminal: dedup reads from a terminal that closes, and ends as at its SIGHUP, which here it does not get.
+func TestClosedTerminal(t *testing.T) {
+	screen, terminal := openTerminal(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "seen.bloom")
 	cmd := &exec.Cmd{Path: self, Args: []string{"bloom", "dedup", "-q", "--filter", path, "-n", "1000"}, Stdin: terminal}

@@ -36,7 +36,8 @@ func (o *command) open(path string) (f any, from *filterfile.Format, err error) 
 		}
 		raw = file
 	}
-	in.Reader = lines.Until(o.ctx, raw)
+	in.Reader = lines.Until(o.ctx, raw, &o.progress.read)
+	defer o.show([]string{path})()
 	f, from, err = filterfile.Open(in)
 	if lines.IsPipe(raw) {
 		o.settle()

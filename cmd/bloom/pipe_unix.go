@@ -47,3 +47,9 @@ func hasRoom(fd int32) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: fd, Events: unix.POLLOUT}}, 20)
 	return n > 0 || err != nil && err != unix.EINTR
 }
+
+// isTerminal reports whether p is the terminal of this process, and the process is in the foreground.
+func (p *pipe) isTerminal() bool {
+	group, err := unix.IoctlGetInt(int(p.fd), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}

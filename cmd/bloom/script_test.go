@@ -19,12 +19,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"bloom": main, "seq": seq, "pack": pack, "crlf": crlf, "bloom-saves-often": savesOften})
+	testscript.Main(m, map[string]func(){"bloom": main, "seq": seq, "pack": pack, "crlf": crlf, "bloom-saves-often": savesOften, "bloom-shows-often": showsOften})
 }
 
 // savesOften is the program with a short time between two saves.
 func savesOften() {
 	saveEvery = time.Millisecond
+	main()
+}
+
+// showsOften is the program with a short time between two lines of progress.
+func showsOften() {
+	showEvery = time.Millisecond
 	main()
 }
 

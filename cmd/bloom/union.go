@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 	"github.com/spf13/cobra"
@@ -28,20 +29,30 @@ func newUnion(e *env) *cobra.Command {
 			return err
 		}
 		defer release()
-		all, err := o.openPlain(files[0])
+		all, err := o.unite(files)
 		if err != nil {
 			return err
-		}
-		for _, name := range files[1:] {
-			f, err := o.openPlain(name)
-			if err != nil {
-				return err
-			}
-			if err := all.Union(f); err != nil {
-				return fmt.Errorf("%w; make both with the same -n, -p, strategy, hash and secret", lines.At(files[0]+" and "+name, err))
-			}
 		}
 		warn(e, all.Stats())
 		return save(e, o.output, all, &filterfile.Native)
 	})
+}
+
+// unite returns a filter with the keys of all filters in files.
+func (o *command) unite(files []string) (*bloom.BloomFilter, error) {
+	defer o.show(files)()
+	all, err := o.openPlain(files[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files[1:] {
+		f, err := o.openPlain(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := all.Union(f); err != nil {
+			return nil, fmt.Errorf("%w; make both with the same -n, -p, strategy, hash and secret", lines.At(files[0]+" and "+name, err))
+		}
+	}
+	return all, nil
 }

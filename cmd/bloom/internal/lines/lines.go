@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -28,6 +29,7 @@ type Input struct {
 	Keys    []string // the keys, without files
 	Files   []string // read in order; "-", or none, is Stdin
 	Stdin   io.Reader
+	Read    *atomic.Int64     // counts the bytes that are read, of packed files before unpacking; may be nil
 	Warn    func(text string) // called with each different warning once; may be nil
 	Settle  func()            // called at the end of input from a pipe; the context may end meanwhile
 
@@ -250,7 +252,7 @@ func (s *stream) readOne(name string) error {
 		raw = file
 	}
 	s.pipe = s.pipe || IsPipe(raw)
-	r, err := unpack(Until(s.ctx, raw))
+	r, err := unpack(Until(s.ctx, raw, s.Read))
 	if err == nil {
 		defer r.Close()
 		err = s.split(name, r, s.Form)

@@ -7,19 +7,28 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 )
 
-// Until returns a reader of r that fails when ctx ends, with its cause.
-func Until(ctx context.Context, r io.Reader) io.Reader { return source{ctx, r} }
+// Until returns a reader of r that fails when ctx ends, with its cause. It adds the bytes that it reads to read, unless
+// read is nil.
+func Until(ctx context.Context, r io.Reader, read *atomic.Int64) io.Reader {
+	return source{ctx, r, read}
+}
 
 type source struct {
-	ctx context.Context
-	r   io.Reader
+	ctx  context.Context
+	r    io.Reader
+	read *atomic.Int64
 }
 
 // Read returns when the context ends, and leaves a pending read behind: then the caller must not use p.
 func (s source) Read(p []byte) (int, error) {
-	return Await(s.ctx, func() (int, error) { return s.r.Read(p) })
+	n, err := Await(s.ctx, func() (int, error) { return s.r.Read(p) })
+	if s.read != nil {
+		s.read.Add(int64(n))
+	}
+	return n, err
 }
 
 // Open opens a file, and refuses a folder. It returns when ctx ends, because opening a named pipe waits for its writer.

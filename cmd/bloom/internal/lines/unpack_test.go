@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -150,6 +151,18 @@ func TestUnpack(t *testing.T) {
 		_, err := linesOf(t, Form{}, strings.NewReader(member+member+rest))
 		if err == nil || !slices.ContainsFunc(strings.Split(said, "|"), func(s string) bool { return strings.Contains(err.Error(), s) }) {
 			t.Errorf("%q after the members: %v", rest, err)
+		}
+	}
+}
+
+// TestReadOfPackedFiles: Read counts the bytes of the file, not those of its text.
+func TestReadOfPackedFiles(t *testing.T) {
+	for _, packed := range []string{packGzip(strings.Repeat("line\n", 1e6)), packZstd(strings.Repeat("line\n", 1e6))} {
+		var read atomic.Int64
+		in := &Input{Form: Form{End: '\n'}, Context: t.Context(), Stdin: strings.NewReader(packed), Read: &read}
+		err := in.Each(func(c *Chunk) (int, error) { return len(c.Keys), nil }, nil)
+		if err != nil || read.Load() != int64(len(packed)) {
+			t.Errorf("%d bytes read, %v, want %d", read.Load(), err, len(packed))
 		}
 	}
 }
