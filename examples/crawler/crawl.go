@@ -28,7 +28,6 @@ type crawler struct {
 	seen   *bloom.BloomFilter
 	depth  uint          // largest number of clicks from a start URL
 	delay  time.Duration // between two requests to a host
-	pause  time.Duration // before the second try of a page; twice as long before the third
 	client http.Client
 	lock   *flock.Flock // of the queue file
 
@@ -71,7 +70,7 @@ func newCrawler(path string, n uint64, depth uint, delay time.Duration, starts [
 	if err != nil {
 		return nil, err
 	}
-	c := &crawler{seen: seen, depth: depth, delay: delay, pause: time.Second, client: newClient(), pages: map[string]int{}}
+	c := &crawler{seen: seen, depth: depth, delay: delay, client: newClient(), pages: map[string]int{}}
 	var first []string
 	for _, start := range starts {
 		if u, err := urls.Parse(start); err != nil || !isWeb(u) {

@@ -26,6 +26,8 @@ const (
 	maxPause = time.Minute     // a host that asks for more is left alone
 )
 
+var pause = time.Second // before the second try of a page; twice as long before the third
+
 var (
 	errLater     = errors.New("waits") // the server does not answer or is busy
 	errForbidden = fmt.Errorf("%s: robots.txt", forbidden)
@@ -57,7 +59,7 @@ type host struct {
 func (c *crawler) newHost() *host {
 	h := &host{limiter: rate.NewLimiter(rate.Every(c.delay), 1)} // Every(0) is no limit
 	h.client = retryablehttp.Client{
-		HTTPClient: &c.client, RetryMax: 3, RetryWaitMin: c.pause, RetryWaitMax: maxPause,
+		HTTPClient: &c.client, RetryMax: 3, RetryWaitMin: pause, RetryWaitMax: maxPause,
 		Backoff: retryablehttp.DefaultBackoff, ErrorHandler: retryablehttp.PassthroughErrorHandler,
 		PrepareRetry: func(r *http.Request) error { return h.limiter.Wait(r.Context()) },
 		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
