@@ -70,7 +70,8 @@ func newCrawler(path string, n uint64, depth uint, delay time.Duration, starts [
 	if err != nil {
 		return nil, err
 	}
-	c := &crawler{seen: seen, depth: depth, delay: delay, client: newClient(), pages: map[string]int{}}
+	c := &crawler{seen: seen, depth: depth, delay: delay, pages: map[string]int{},
+		client: http.Client{Transport: redirects{http.DefaultTransport}, Timeout: 10 * time.Second}}
 	var first []string
 	for _, start := range starts {
 		if u, err := urls.Parse(start); err != nil || !isWeb(u) {

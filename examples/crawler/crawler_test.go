@@ -205,7 +205,7 @@ func TestSites(t *testing.T) {
 		"/": links("/slow", "/1", "/loop0", "/month0"), "/slow": "302 /slow2", "/slow2": "301 /slow3", "/slow3": links("/page"),
 		"/1": links("/2"), "/2": links("/page"), "/page": links("/child"), "/child": links("/too-deep"), "/too-deep": "Deep.",
 	}
-	away := []pages{{"/": links("/0")}, {"/": links("/0")}, {"/": links("/0")}}
+	away := []pages{{}, {}, {}}
 	for i := range 20 {
 		deep[fmt.Sprint("/loop", i)] = fmt.Sprint("302 /loop", i+1)
 		deep[fmt.Sprint("/month", i-10)] = links(fmt.Sprint("/month", i-11), fmt.Sprint("/month", i-9))
@@ -236,9 +236,9 @@ func TestSites(t *testing.T) {
 			"/whole": links("/1") + blanks[len(links("/1")):], "/larger": links("/2") + blanks[len(links("/2"))-1:], "/robots.txt": "User-agent: *\nDisallow: /private"},
 			counts{4, 1, 1, 2, 0}, []string{"/larger: fetched in part: only the links in the first 4 MiB are followed",
 				"/private: forbidden: robots.txt", "/gone: failed: 404 Not Found", "/deep: failed: html"}},
-		{away[0], counts{1, 0, 0, 0, 20}, []string{"left alone for this run: true"}},
-		{away[1], counts{1, 0, 0, 0, 20}, []string{"left alone for this run: true"}},
-		{away[2], counts{1, 0, 0, 0, 20}, []string{"left alone for this run: true"}},
+		{away[0], counts{1, 0, 0, 0, 20}, []string{"EOF; host left alone for this run: true"}},
+		{away[1], counts{1, 0, 0, 0, 20}, []string{"/0: waits: 429 Too Many Requests; host left alone for this run: true"}},
+		{away[2], counts{1, 0, 0, 0, 20}, []string{"/0: waits: 503 Service Unavailable; host left alone for this run: true"}},
 		{rules("User-agent: *\nDisallow:\n\nUser-agent: Bloom-Crawler\nDisallow: /\n", 0), counts{0, 0, 1, 0, 0}, []string{"/: forbidden"}},
 		{rules("User-agent: *\nDisallow: /q?b=\n", 0), counts{1, 0, 1, 0, 0}, []string{"a=2: forbidden"}}, // the URL as it is asked for
 		{rules("User-agent: *\nDisallow: /q?a=\n", 5), counts{2, 0, 0, 0, 0}, nil},

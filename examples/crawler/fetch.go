@@ -71,10 +71,6 @@ func (c *crawler) newHost() *host {
 	return h
 }
 
-func newClient() http.Client {
-	return http.Client{Transport: redirects{http.DefaultTransport}, Timeout: 10 * time.Second}
-}
-
 // redirects hides redirects from http.Client, which would follow them: a target goes through the filter first.
 type redirects struct{ http.RoundTripper }
 
