@@ -233,7 +233,7 @@ func TestSites(t *testing.T) {
 		{pages{"/": "301 http://LOCAL/?a;%zz", "/?a;%zz": links("/inside", "/outside"), "/inside": "Here.", "/outside": "301 http://other.invalid/"},
 			counts{4, 0, 0, 0, 0}, []string{"redirects to http://localhost:"}}, // only start pages lead to other hosts
 		{pages{"/": links("/whole", "/larger", "/private", "/gone", "/deep"), "/deep": strings.Repeat("<div>", 1000), "/1": "First.", "/2": "Second.",
-			"/whole": links("/1") + blanks[len(links("/1")):], "/larger": links("/2") + blanks[len(links("/2"))-1:], "/robots.txt": "User-agent: *\nDisallow: /private"},
+			"/whole": links("/1") + blanks[len(links("/1")):], "/larger": links("/2") + blanks[2*len(links("/2"))-1:] + links("/3"), "/robots.txt": "User-agent: *\nDisallow: /private"},
 			counts{4, 1, 1, 2, 0}, []string{"/larger: fetched in part: only the links in the first 4 MiB are followed",
 				"/private: forbidden: robots.txt", "/gone: failed: 404 Not Found", "/deep: failed: html"}},
 		{away[0], counts{1, 0, 0, 0, 20}, []string{"EOF; host left alone for this run: true"}},
