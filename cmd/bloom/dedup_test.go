@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
@@ -93,8 +94,13 @@ func FuzzDedup(f *testing.F) {
 	f.Add("1\ta b\n2\ta b\n\t\nnone\n3\ta\r\nlast\ta", uint16(2), false, "\t")
 	f.Add("a,,b\nc,,b\nd,\n,\ne\n", uint16(2), true, ",")
 	f.Add("a::b\na:::b\na::::b\nx\ty z\nx  y z ", uint16(3), false, "::")
-	f.Add("\xff \xfe\n\xff \xfe\n\\t\x00\\x41", uint16(1), false, "")
+	f.Add("\xff \xfe\n\xff \xfe\n\\t\\x41", uint16(1), false, "")
+	f.Add("\x00 b\n\x00 b\n\\t\x00\\x41", uint16(1), false, "")
+	f.Add("0", uint16(1), true, "0")
 	f.Fuzz(func(t *testing.T, text string, field uint16, toEnd bool, delimiter string) {
+		if strings.Contains(text, "\x00") && !utf8.ValidString(text) {
+			return // refused as no text
+		}
 		text = "\n" + text // a file of another kind does not begin so
 		args := []string{"dedup", "-q", "-n", "10000", "-p", "1e-12"}
 		if field %= 50; field > 0 {
@@ -113,7 +119,7 @@ func FuzzDedup(f *testing.F) {
 				key, rest, found = parts[1], parts[2], parts[0] != ""
 			} else if parts := strings.SplitN(line, delimiter, int(field)); field > 0 {
 				before, _, _ := strings.Cut(parts[len(parts)-1], delimiter)
-				key, rest, found = before, parts[len(parts)-1][len(before):], len(parts) == int(field)
+				key, rest, found = before, parts[len(parts)-1][len(before):], len(parts) == int(field) && strings.Contains(line, delimiter)
 			}
 			if toEnd {
 				key += rest
