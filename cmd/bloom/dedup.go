@@ -100,6 +100,9 @@ func (o *dedup) create() (f filterfile.Filter, kept *filterfile.Format, err erro
 		kept = &filterfile.Native
 		f, err = o.plain()
 	}
+	if o.maxMemory > 0 && errors.Is(err, bloom.ErrTooLarge) {
+		err = fmt.Errorf("%w; want a smaller -n or a larger --max-memory", err)
+	}
 	return f, kept, err
 }
 
