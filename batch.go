@@ -81,8 +81,8 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 }
 
 // prefetches reports whether prefetching pays for this filter. hashed is true if the digests are known. Without a
-// prefetch instruction, each line is loaded twice. For keys with many lines, that pays only for adds that hash keys
-// during the loads. TestBatchRatios.
+// prefetch instruction, each line is loaded twice. For keys with many lines, loading twice pays only for adds, which
+// hash other keys during the loads. See TestBatchRatios.
 func (f *BloomFilter) prefetches(hashed, add bool) bool {
 	return len(f.bits) >= f.kernel.prefetchFrom && (vector.Built || f.kernel.blockBytes > 0 || add && !hashed)
 }

@@ -93,8 +93,8 @@ func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte)
 	}
 }
 
-// NewHash64 is [NewHash] for a hash of 64 bits, which must all look random. They become h1
-// unchanged, for formats that are defined by them. h2 is made from them:
+// NewHash64 is [NewHash] for a hash of 64 bits. All 64 must look random. They become h1 unchanged, for formats that are
+// defined by them. h2 is made from them:
 //
 //	x = (h1 xor 0x9e3779b97f4a7c15)·0x9e3779b185ebca87  mod 2^64
 //	h2 = x xor x>>32
@@ -147,9 +147,8 @@ type hashFunc struct {
 	ofCopy func(key []byte) (h1, h2 uint64) // a custom function that must get a copy of the key; nil if none
 }
 
-// hashes lists the hashes of this package. A new one is an entry here, with a sum, and in the list of package
-// conformance. Instead of a sum, the hashes that benchmarks show to be faster that way have cases in BloomFilter.do and
-// scheme.sum.
+// hashes lists the hashes of this package. Add a new hash here, with a sum, and to the list of package conformance. A
+// hash has cases in BloomFilter.do and scheme.sum instead of a sum if benchmarks show that the cases are faster.
 var hashes = []*hashFunc{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
 
 var (

@@ -16,8 +16,9 @@ type kernel struct {
 	// filter.
 	positions func(b *kernelArgs, dst []uint64, h1, h2 uint64)
 
-	// Batches of filters of at least prefetchFrom words prefetch the lines of each key: its block of blockBytes bytes,
-	// which h1 & selects selects, or the lines of its positions if blockBytes is 0.
+	// A batch prefetches cache lines if the filter has at least prefetchFrom words. If blockBytes is 0, it prefetches
+	// the lines of a key's positions. Otherwise it prefetches the key's block of blockBytes bytes; only the bits of h1
+	// that are set in selects determine the block.
 	prefetchFrom        int
 	blockBytes, selects uint64
 

@@ -206,7 +206,7 @@ func builtinStrategy(name string) Strategy {
 	return Strategy{}
 }
 
-// A label identifies a strategy or a hash: by its name, which files contain, or without a name by a number that is
+// A label identifies a strategy or a hash: by the name, as files do, or, if there is no name, by a number that is
 // unique in this process.
 type label struct {
 	name   string

@@ -190,7 +190,7 @@ func blocked4Add(b *kernelArgs, h1, h2 uint64) bool {
 	return flipFour(a0, a1, a2, a3, m0^w0, m1^w1, m2^w2, m3^w3)
 }
 
-// Eight words: k is 16, 24, …
+// For k = 16, 24, …, a key's bits are in all eight words of its block.
 
 func blocked8Contains(b *kernelArgs, h1, h2 uint64) bool {
 	y, k := h2^probe.Xor, b.k

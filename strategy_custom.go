@@ -65,7 +65,7 @@ func NewStrategy(name string, d Definition) Strategy {
 	return Strategy{s}
 }
 
-// A custom is a strategy that NewStrategy has made.
+// A custom is a strategy that NewStrategy has made from a Definition.
 type custom struct {
 	Definition
 	independent
@@ -187,7 +187,7 @@ type customDigests struct {
 	find  func(h1, h2 uint64, i int) uint64
 }
 
-// at returns position i of the key with digest (h1, h2), and panics if it is not below m.
+// at returns position i of the key with digest (h1, h2). It panics if the position is m or more.
 func (c *customDigests) at(h1, h2 uint64, i int) uint64 {
 	pos := c.find(h1, h2, i)
 	checkPosition(pos, c.m, c.label)
@@ -223,9 +223,10 @@ func (c *customDigests) contains(b *kernelArgs, h1, h2 uint64) bool {
 	return set != 0
 }
 
-// A customKeys is the function of a custom strategy that hashes the key itself. The function gets no memory of a
-// goroutine's stack, which moves, but a copy of the key and room for positions from a pool. If the function keeps them,
-// it can change positions of other calls, but nothing else. So each position is read once, and then checked.
+// A customKeys is the function of a custom strategy that hashes the key itself. The function gets a copy of the key and
+// a slice for positions, both from a pool. They are not on a goroutine's stack, because stacks move. A function that
+// wrongly keeps the slice can change positions of other calls, but nothing else. So each position is read once and then
+// checked.
 type customKeys struct {
 	label label
 	m     uint64
@@ -233,7 +234,7 @@ type customKeys struct {
 	find  func(dst []uint64, key []byte)
 }
 
-// arguments is the memory that the function gets.
+// arguments holds the slice for positions and the copy of the key that a customKeys passes to its function.
 type arguments struct {
 	positions [maxCustomK]uint64
 	key       memory.Buffer

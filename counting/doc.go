@@ -11,12 +11,11 @@
 //
 // # Each Remove belongs to an Add
 //
-// Every Add counts, also one that returns false: a key that was added twice stays until it has been removed twice. A
-// program that reserves a key, and gives it back if its work fails, also calls Remove after an Add that returned false.
-// Remove only keys that were added, and only after their Add has returned. Removing an absent key is harmless if the
-// filter knows that it is absent: Remove returns false and changes nothing. If the key is a false positive, Remove
-// decrements counters of other keys, and these may become false negatives. No counting filter can tell a false positive
-// from a key that was added.
+// Every Add counts, even if it returns false: a key that was added twice must be removed twice. A program that reserves
+// a key, and gives it back if its work fails, also calls Remove after an Add that returned false. Remove only keys that
+// were added, and only after their Add has returned. Removing an absent key is harmless if the filter knows that it is
+// absent: Remove returns false and changes nothing. If the key is a false positive, Remove decrements counters of other
+// keys, and these may become false negatives. No counting filter can tell a false positive from a key that was added.
 //
 // # Guarantees
 //

@@ -48,7 +48,8 @@ type state struct {
 }
 
 // puts counts the Puts that are inside a state. Lookups read the state, so the count has its own cache lines. A build
-// that waits for the Puts of an old state holds only this count, so the state's filters can be freed.
+// that waits for the Puts of an old state refers only to this count. So the garbage collector can free the filters of
+// the old state.
 type puts struct {
 	_      [64]byte
 	inside atomic.Int64 // their number, plus retired

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// lock locks nothing: leftovers stay on these systems.
+// lock always fails: these systems have no file locks. So the temporary files of killed programs are not removed.
 func lock(*os.File) error { return errors.ErrUnsupported }
 
 func foreignLink(string) bool { return false }

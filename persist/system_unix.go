@@ -30,8 +30,8 @@ func foreignLink(path string) bool {
 	return dir.Mode&unix.S_ISVTX != 0 && dir.Mode&0o002 != 0 && link.Uid != uint32(os.Geteuid()) && link.Uid != dir.Uid
 }
 
-// takeOwner gives f the owner and the group of the old file, as far as the system permits, and returns the mode for f.
-// If the owner changes, it returns an error unless the group keeps the owner's permissions and the folder lets the old
+// takeOwner gives f the owner and the group of the old file if the system permits it, and returns the mode for f. If
+// the owner changes, it returns an error unless the group keeps the owner's permissions and the folder lets the old
 // owner replace the file.
 func takeOwner(f, old *os.File) (fs.FileMode, error) {
 	var got, want, dir unix.Stat_t

@@ -34,7 +34,7 @@ func createNew(name string, old *os.File) (*os.File, error) {
 // foreignLink is false because Windows has no sticky folders.
 func foreignLink(string) bool { return false }
 
-// takeOwner returns the mode of the old file. createNew has set the access list.
+// takeOwner only returns the mode of the old file. createNew has already given the new file the old access list.
 func takeOwner(_, old *os.File) (fs.FileMode, error) {
 	info, err := old.Stat()
 	if err != nil {

@@ -99,7 +99,8 @@ func (osFiles) create(path string, old *os.File) (tempFile, error) {
 	}
 }
 
-// tempName returns a temporary name for a file. It begins with the file's name, as far as systems allow.
+// tempName returns a temporary name for a file. It begins with the file's name, cut if the temporary name would be too
+// long.
 func tempName(path string) string {
 	end := fmt.Sprintf(".%016x%s", rand.Uint64(), unfinished)
 	dir, name := filepath.Split(path)

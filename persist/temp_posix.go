@@ -16,7 +16,7 @@ func createNew(name string, old *os.File) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 }
 
-// rename renames a file. Without replace, the old name may stay.
+// rename renames a file. If replace is false, the file may keep its old name, too.
 func rename(from, to string, replace bool) error {
 	if replace {
 		return os.Rename(from, to)

@@ -171,8 +171,8 @@ func (w *watched) collect(ctx context.Context, name string, interval time.Durati
 	}
 }
 
-// ask returns the result of the source's last Stats. It calls Stats again if that call has returned and began at least
-// an interval ago. It waits for the result until ctx is done.
+// ask returns the result of the source's last Stats. If the last call of Stats has returned, and began at least an
+// interval ago, ask calls Stats again. ask waits for the result until ctx is done.
 func (w *watched) ask(ctx context.Context, interval time.Duration) (bloom.Stats, error) {
 	w.mu.Lock()
 	a := w.last

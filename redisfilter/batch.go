@@ -41,7 +41,7 @@ func (b *batch) positionsOf(i int) []uint64 { return b.positions[i*b.k : (i+1)*b
 // not evenly distributed over shards.
 const commandKeys = send.BatchKeys * 5 / 4
 
-// next returns the end of the keys of the next command.
+// next returns the index after the last key that the next command sends.
 func (b *batch) next() int { return min(len(b.indices), b.done+commandKeys) }
 
 // use sets the incarnation and the state of a batch.
@@ -76,8 +76,8 @@ func (b *batch) askCache() {
 	}
 }
 
-// compare compares whether key i of the present command was there with what the cache had when it was sent. It sets a
-// warning that wraps ErrLost if the server has forgotten the key; then the cache is not used any more.
+// compare compares the server's answer for key i of the present command with the cache's answer when the command was
+// sent. It sets a warning that wraps ErrLost if the server has forgotten the key; then the cache is not used any more.
 func (f *handle) compare(b *batch, i int, there bool, sent time.Duration) {
 	switch {
 	case i >= len(b.cached) || !b.cached[i]:

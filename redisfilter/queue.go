@@ -109,7 +109,7 @@ func (q *queue) next() (calls []*waiter) {
 	return calls
 }
 
-// sendTogether sends calls in one command, which goes on when the first of them has ended.
+// sendTogether sends calls in one command. The command continues if the context of a call ends.
 func (q *queue) sendTogether(calls []*waiter) {
 	b := &batch{}
 	for i, w := range calls {

@@ -10,9 +10,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A script checks the value before it writes, and does all of its work or nothing. It does not change a value that is
-// missing or another one. A write that can fail for lack of memory comes before all other writes. All filters use the
-// same three scripts.
+// A script checks the value before it writes, and does all of its work or nothing. If the value is missing, or belongs
+// to another filter, the script changes nothing. A write that can fail for lack of memory comes before all other
+// writes. All filters use the same three scripts.
 type script struct{ source, sha string }
 
 var (
@@ -30,7 +30,7 @@ func newScript(name string) *script {
 	return &script{string(source), redis.NewScript(string(source)).Hash()}
 }
 
-// A request is a call of a script on a shard, whose name is the first of keys.
+// A request is a call of a script on a shard. The first of keys is the name of the shard.
 type request struct {
 	keys   []string
 	script *script

@@ -14,8 +14,8 @@ import (
 //
 // Once Add has returned true, every later Contains of the key is true for the window.
 //
-// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. Nothing is added then. Add does not
-// wait for room, which comes when a generation ends.
+// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. Then Add adds nothing. There is room
+// again when a generation ends; Add does not wait for it.
 func (f *Filter) Add(key []byte) (bool, error) {
 	h1, h2 := f.digest(key)
 	return f.add(h1, h2, false)

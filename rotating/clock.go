@@ -63,7 +63,7 @@ func (t *timeline) generation() int64 {
 	return t.at.add(time.Since(t.start), t.length).generation
 }
 
-// moment returns the moment of a reading of the clock.
+// moment converts the time now to a generation and the time within the generation.
 func (t *timeline) moment(now time.Time) moment {
 	return t.at.after(t.start, now, t.length)
 }

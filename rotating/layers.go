@@ -114,8 +114,8 @@ func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 	return slices.Clone(l).Append(b, g, 0, keys), nil // a clone, so that dropped layers are freed
 }
 
-// kept returns the number of bytes reserved for generations other than the newest: the unused reservations of the
-// earlier ones, and the reservations of those that begin before the newest is forgotten.
+// kept returns the number of bytes reserved for generations other than the newest: the unused part of what is reserved
+// for earlier generations, and all that is reserved for generations that begin before the newest is forgotten.
 func (f *Filter) kept(earlier []part) uint64 {
 	kept := uint64(f.plan.generations-len(earlier)) * f.own
 	for _, one := range earlier {

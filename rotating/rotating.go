@@ -89,8 +89,8 @@ func (f *Filter) check() {
 // contains reads the clock only if a layer has the key: a layer is dropped only after its window, so a key that is in
 // no layer is forgotten.
 //
-// If that layer is forgotten by the clock, Renew may have added the key to a newer layer since contains read it. So
-// contains reads the layers once more: layers loaded after the clock have every key that is not forgotten.
+// If the window of that layer has ended, Renew may have added the key to a newer layer after contains loaded the
+// layers. So contains loads the layers again: layers loaded after the clock have every key that is not forgotten.
 func (f *Filter) contains(h1, h2 uint64) bool {
 	now := f.layers.Load()
 	l := now.Youngest(h1, h2, 0)

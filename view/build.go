@@ -100,7 +100,7 @@ func (w *Writer) Add(key []byte) {
 	w.AddDigest(w.scheme.Digest(key))
 }
 
-// AddDigest collects a key by its digest unless the digest equals the last one.
+// AddDigest collects the digest of a key unless it equals the digest collected last.
 func (w *Writer) AddDigest(h1, h2 uint64) {
 	w.check()
 	n := len(w.digests)

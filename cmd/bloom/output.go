@@ -121,7 +121,7 @@ func trySave(path string) error {
 	return err
 }
 
-// A writerTo is a function as an io.WriterTo. Its count is 0, which persist.Save ignores.
+// A writerTo makes a function an io.WriterTo. Its WriteTo returns the count 0, because persist.Save ignores the count.
 type writerTo func(w io.Writer) error
 
 func (write writerTo) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }

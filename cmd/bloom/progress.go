@@ -111,7 +111,7 @@ func (o *command) show(names []string) (stop func()) {
 	}
 }
 
-// each reads keys and shows the progress, unless it prints lines to a terminal, or to a pipe, whose reader may print
+// each reads keys and shows the progress, unless it prints lines to a terminal, or to a pipe whose reader may print
 // them to the terminal.
 func (o *command) each(in *lines.Input, work func(c *lines.Chunk) (int, error), print func(c *lines.Chunk) error) error {
 	names := in.Files

@@ -33,7 +33,7 @@ func NoText(kind, instead string) error {
 	return fmt.Errorf(prefix+"%s has no text form: use %s", kind, instead)
 }
 
-// As returns an error that wraps kind, with the text of err in place of err itself. It drops the text of ErrInvalid.
+// As returns an error that wraps kind and has the text of err, but does not wrap err. It drops the text of ErrInvalid.
 func As(kind, err error) error {
 	return fmt.Errorf("%w: %s", kind, strings.TrimPrefix(err.Error(), ErrInvalid.Error()+": "))
 }

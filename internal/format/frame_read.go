@@ -16,8 +16,8 @@ type FrameReader struct {
 	tail tail
 }
 
-// NewFrameReader reads a magic, whose last byte is the version of the  At the end of the stream it returns io.EOF
-// itself.
+// NewFrameReader reads and checks the magic. The last byte of the magic is the version of the format. At the end of the
+// stream, NewFrameReader returns io.EOF itself.
 func NewFrameReader(r io.Reader, magic string) (*FrameReader, error) {
 	got := make([]byte, len(magic))
 	if _, err := Full(r, got, "the header", true); err != nil {

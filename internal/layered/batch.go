@@ -19,7 +19,7 @@ type Batch struct {
 	answers [Group]bool      // of one layer for pending
 }
 
-// Hash makes the group of the first keys and hashes them.
+// Hash takes the first keys, at most a group, and hashes them.
 func (b *Batch) Hash(s bloom.Scheme, keys [][]byte) {
 	b.Keys = min(len(keys), Group)
 	for i, key := range keys[:b.Keys] {
@@ -74,8 +74,8 @@ func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add
 	return count, nil
 }
 
-// ContainsMany looks up keys. It sets found, if not nil, and counts the true answers. It calls now, which returns the
-// layers, once per group.
+// ContainsMany looks up keys and returns the number of true answers. If found is not nil, ContainsMany sets found[i] to
+// the answer for key i. It calls now, which returns the layers, once per group.
 func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers) (count int) {
 	var b Batch
 	for first := 0; first < len(keys); first += Group {

@@ -14,7 +14,7 @@ import (
 type Growing struct {
 	Remembers int64 // number of generations before the present one that are not forgotten
 
-	// Next returns the layers followed by one of the generation, without those that are then forgotten, or an error.
+	// Next returns the layers followed by a new layer of the generation. It leaves out layers that are then forgotten.
 	Next func(now Layers, generation int64) (Layers, error)
 
 	layers  atomic.Pointer[Layers]
@@ -52,9 +52,9 @@ func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 // At least one winner, if no add renews the key: let b be the newest layer to which one of them adds the key. The
 // winner in b adds it to no further layer, so no layer was added: it has won.
 //
-// An add that renews a key which it has found does not win, but adds the key to the newest layer. Suppose it has found
-// the bits of A, whose add has not ended. Then A may find the renewed key in the newer layer, and does not win either.
-// A cannot tell it from the key of a winner that looked before A's bits were complete: this would take a mark per key.
+// An add that renews adds a key that it has found to the newest layer, and does not win. Suppose it has found the bits
+// of A, whose add has not ended. Then A may find the renewed key in the newer layer, and does not win either. A cannot
+// tell it from the key of a winner that looked before A's bits were complete: this would take a mark per key.
 //
 // Each winner has one ticket: when it takes one in a newer layer, its ticket of the older layer is lost. If the newest
 // layer is full and no other can be added, the winner keeps the old ticket and adds the key without another. Then the

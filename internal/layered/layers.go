@@ -45,7 +45,7 @@ func (l Layers) Youngest(h1, h2, serial uint64) *Layer {
 	return nil
 }
 
-// Append returns the layers followed by one of f, which has the given number of keys and room for left more. It may
+// Append returns the layers followed by a layer of f. f has the given number of keys and room for left more. It may
 // reuse the array of l beyond its end, so it must not be called twice for the same layers.
 func (l Layers) Append(f *bloom.BloomFilter, generation int64, keys, left uint64) Layers {
 	next := Layer{BloomFilter: f, Tickets: tickets.New(keys, left, f.Params().M), Generation: generation}
@@ -120,7 +120,7 @@ func (l Layers) Stats() (s bloom.Stats) {
 	return s
 }
 
-// Total adds the bits of one more filter to sum, and sets K and the names to those of this filter.
+// Total adds the bits of one more filter to sum, and copies K and the names of the filter to sum.
 func Total(sum *bloom.Stats, of bloom.Stats) {
 	sum.K, sum.Strategy, sum.Hash = of.K, of.Strategy, of.Hash
 	sum.M += of.M

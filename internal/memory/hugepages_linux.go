@@ -15,8 +15,8 @@ import (
 // every program with a filter.
 const collapse = 25
 
-// HugePages asks the kernel once to move the words to huge pages, as far as they fill whole ones. It sets no lasting
-// flag. Other goroutines may use the words meanwhile.
+// HugePages asks the kernel once to move the words to huge pages. Words at the ends that do not fill a huge page stay
+// where they are. It sets no lasting flag. Other goroutines may use the words meanwhile.
 func HugePages(w []atomic.Uint64) error {
 	text, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size")
 	if err != nil {

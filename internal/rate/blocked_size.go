@@ -35,7 +35,7 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 		}
 		search := blockedSearch(n, p, i)
 		if needs[i] = math.MaxUint64; best < maxBlocks {
-			// Most z need more than slack allows, which one look at the largest size allowed shows.
+			// Most z need more than slack allows. One check of the largest allowed size shows it.
 			if search.someK(min(withSlack(best), maxBlocks), search.startK()) == 0 {
 				continue
 			}

@@ -35,7 +35,7 @@ func Blocked(k int) Layout {
 	return Blocked8
 }
 
-// An Input is what a kernel gets: a digest, or a key, by the hash that it computes.
+// An Input is the kind of argument that a kernel takes: a digest, or a key and the hash that the kernel computes.
 type Input uint8
 
 const (

@@ -249,7 +249,7 @@ func (th *thread) name() uint64 {
 	return mix(mix(th.found, th.id<<32), th.named<<8|1)
 }
 
-// nameOf returns the name of the value that p points to, 0 for nil.
+// nameOf returns the number that identifies the value at p in this run, or 0 if p is nil.
 func nameOf(p unsafe.Pointer) uint64 {
 	if p == nil || now == nil || current == nil {
 		return 0

@@ -1,4 +1,5 @@
-// Package regularfile opens regular files. It refuses all others at once.
+// Package regularfile opens regular files. For other files, such as pipes and folders, it returns an error without
+// waiting.
 package regularfile
 
 import (

@@ -52,7 +52,7 @@ func Errorf(kind error, text string, args ...any) error {
 	return fmt.Errorf("%w: "+text, slices.Insert(args, 0, any(kind))...)
 }
 
-// WithKind returns an error that wraps kind, with the text of err in place of err itself.
+// WithKind returns an error that wraps kind and has the text of err, but does not wrap err.
 func WithKind(kind, err error) error { return fmt.Errorf("%w: %s", kind, Text(err)) }
 
 // Text returns the text of an error without the prefix of its package.
@@ -68,8 +68,8 @@ func Reply(err error) string {
 	return ""
 }
 
-// before lists the codes of error replies that a server returns before it executes a command, and those that a script
-// of this module returns before it writes.
+// before lists the codes of error replies that a server returns before it executes a command, and the codes that a
+// script of this module returns before it writes.
 var before = []string{"ASK", "BUSY", "CLUSTERDOWN", "CROSSSLOT", "EXECABORT", "LOADING", "MASTERDOWN", "MISCONF", "MOVED",
 	"NOAUTH", "NOPERM", "NOREPLICAS", "NOSCRIPT", "OOM", "READONLY", "TRYAGAIN", "WRONGPASS", "WRONGTYPE",
 	Gone, Older, More}

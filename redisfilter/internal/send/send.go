@@ -207,7 +207,7 @@ func (s *Sender) run(ctx context.Context, calls []*Call) {
 	}
 }
 
-// once sends the calls of a group once.
+// once sends the calls of a group one time, without repeating any.
 func (s *Sender) once(ctx context.Context, calls []*Call) {
 	switch {
 	case s.Replicas > 0 && calls[0].Add:
@@ -249,7 +249,7 @@ func (s *Sender) failed(ctx context.Context, call *Call) {
 	}
 }
 
-// Do sends one command, which may be repeated, and returns its reply as a T.
+// Do sends one command and returns its reply as a T. It may send the command more than once.
 func Do[T any](ctx context.Context, s *Sender, key string, args ...any) (v T, err error) {
 	cmd := redis.NewCmd(ctx, args...)
 	call := &Call{Key: key, Cmd: cmd}

@@ -38,7 +38,7 @@ func isParquetFilter(head []byte, _ int64) bool {
 	return n > 0 && len(head) >= 3+n && head[1+n] == 0x1c && head[2+n] == 0x1c
 }
 
-// Columns has the columns of a Parquet file that have a filter, or those that --column names.
+// Columns lists the columns of a Parquet file that have a filter, or only the columns that --column names.
 type Columns struct {
 	List []parquet.Column
 	name string   // --column, or ""
@@ -88,7 +88,7 @@ func nameOf(c parquet.Column) string { return fmt.Sprintf("%s:%d", c.Path, c.Row
 // Filter reads the filter of a column.
 func (c Columns) Filter(of parquet.Column) (*bloom.BloomFilter, error) { return of.Filter(c.file) }
 
-// Only returns the filter of a list of one, or an error if the list is empty or longer.
+// Only returns the filter of the only column. It returns an error if there is not exactly one column.
 func (c Columns) Only() (*bloom.BloomFilter, error) {
 	if len(c.List) != 1 {
 		return nil, fmt.Errorf("%d filters in this Parquet file, want one of them by --column NAME:ROWGROUP (bloom info lists them)", len(c.List))

@@ -32,8 +32,8 @@ func (f Form) limit() int {
 	return int(f.MaxLine)
 }
 
-// keys appends the key of each line to keys: nil for a line without a key. If each whole line is its key, keys returns
-// lines instead.
+// keys appends the key of each line to keys, and nil for a line without a key. If every key is a whole line, keys
+// returns lines itself.
 func (f Form) keys(keys, lines [][]byte) [][]byte {
 	if f.Field == 0 && !f.CRLF {
 		return lines

@@ -33,7 +33,8 @@ type Input struct {
 	Warn    func(text string) // called with each different warning once; may be nil
 	Settle  func()            // called at the end of input from a pipe; the context may end meanwhile
 
-	// A line without the field has no key. Keyless is true if such lines are printed. Missing counts them.
+	// A line without the field has no key. If Keyless is true, such lines are printed. Missing is the number of such
+	// lines.
 	Keyless bool
 	Missing int
 
