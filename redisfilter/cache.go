@@ -9,8 +9,8 @@ import (
 // positives. It is allocated by the first confirmed add.
 //
 // A server that goes back to an older state forgets keys of the cache. So the cache may answer for a second after the
-// server has confirmed one of its keys; then the next call for a key of the cache goes to the server. Replies to other
-// keys do not count: the server may have forgotten only the cache's.
+// server has confirmed one of its keys; then the next call for a key of the cache goes to the server. Replies about
+// other keys confirm nothing: the server may have forgotten only the keys that the cache has.
 type cache struct {
 	words     uint64 // 0 if there is no cache
 	bits      atomic.Pointer[[]atomic.Uint64]

@@ -44,7 +44,7 @@ func (m growing) size() (s bloom.Scheme, layers int, keys uint64, err error) {
 	return s, 1, m.layerKeys(0), err
 }
 
-// layers computes the results of all.
+// layers computes all layers that the filter can grow to.
 func (m growing) layers() (layers []layer, err error) {
 	layers = slices.Clone(m.plan.first)
 	for i := 1; ; i++ {

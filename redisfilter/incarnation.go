@@ -61,20 +61,20 @@ func (v *incarnation) hear(us float64, sent time.Duration) {
 	}
 }
 
-// knows reports whether the cache has a key and may be used.
+// knows reports whether the cache has the key at these positions, and may answer without the server.
 func (v *incarnation) knows(positions []uint64) bool {
 	return v.cache.has(positions) && !v.lost.Load() && v.cache.mayAnswer() &&
 		(v.expires.IsZero() || time.Now().Before(v.expires))
 }
 
-// known returns the known state.
+// known returns the state last seen of the server, and an estimate of the server's clock.
 func (v *incarnation) known() known {
 	s := v.time.Load()
 	age := elapsed() - s.ours
 	return known{v.state.Load(), v.shift.Load(), s.server + age, age, *v.looked.Load()}
 }
 
-// raise sets number to value if number is less.
+// raise atomically sets number to value if number is less than value.
 func raise(number *atomic.Uint64, value uint64) {
 	for {
 		before := number.Load()

@@ -28,7 +28,7 @@ import (
 // keys.
 const maxLayers = 128
 
-// A part sums up the layers of one generation.
+// A part has the totals of the layers of one generation.
 type part struct {
 	generation int64
 	layers     int

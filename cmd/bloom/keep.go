@@ -28,7 +28,7 @@ type keeper struct {
 	timer          *time.Timer
 }
 
-// during makes in save the filter about every minute.
+// during sets the timer of in, so that the filter is saved about every minute while in is read.
 func (k *keeper) during(in *lines.Input) {
 	k.in, k.timer = in, time.NewTimer(saveEvery)
 	in.Timer = k.timer.C

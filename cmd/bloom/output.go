@@ -48,7 +48,7 @@ func (o *command) open(path string) (f any, from *filterfile.Format, err error) 
 	return f, from, lines.Named(path, err)
 }
 
-// openPlain reads a filter as a plain one.
+// openPlain reads a filter in any format and converts it to a bloom.BloomFilter.
 func (o *command) openPlain(path string) (*bloom.BloomFilter, error) {
 	f, _, err := o.open(path)
 	if err != nil {
@@ -108,7 +108,7 @@ func write(path string, f any, to *filterfile.Format) error {
 	return persist.Save(path, writerTo(func(w io.Writer) error { return to.Write(w, f) }))
 }
 
-// errTried ends a trial save.
+// errTried stops persist.Save in trySave before the filter is written.
 var errTried = errors.New("tried")
 
 // trySave returns the error by which a save to path would fail before it writes the filter, for example because it

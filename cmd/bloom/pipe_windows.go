@@ -13,7 +13,7 @@ var mark os.Signal
 
 func (*env) settle() {}
 
-// hasRoom returns true, because it is not known here.
+// hasRoom always returns true: Windows does not tell whether a pipe has room.
 func hasRoom(int32) bool { return true }
 
 // isTerminal reports whether p is a console that understands erase.

@@ -32,7 +32,7 @@ type progress struct {
 	on    bool // between show and its stop
 }
 
-// text returns the line after that time.
+// text returns the progress line to show after the elapsed time.
 func (p *progress) text(elapsed time.Duration) string {
 	read, keys, left := p.read.Load(), p.keys.Load(), ""
 	text := humanize.Bytes(uint64(read))

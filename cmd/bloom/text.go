@@ -19,7 +19,7 @@ func counted[N int | uint64](n N, noun string) string {
 	return grouped(n) + " " + noun
 }
 
-// holds formats an estimated count.
+// holds formats an estimated number of keys for messages.
 func holds(n uint64) string {
 	if n == math.MaxUint64 { // every bit is set
 		return "more keys than its bits can tell"

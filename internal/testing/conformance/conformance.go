@@ -129,10 +129,10 @@ var readers = map[string]func(io.Reader) io.Reader{
 	"seven bytes":         func(r io.Reader) io.Reader { return atMost{r, 7} },
 }
 
-// hidden hides the number of bytes that are left.
+// hidden is a reader that does not tell how many bytes are left.
 type hidden struct{ io.Reader }
 
-// atMost returns at most bytes bytes at a time.
+// atMost is a reader whose Read returns at most the given number of bytes.
 type atMost struct {
 	io.Reader
 	bytes int

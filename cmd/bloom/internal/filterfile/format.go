@@ -87,12 +87,12 @@ func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(*inpu
 	}
 }
 
-// creating adapts a function of the library.
+// creating makes a function that creates an F, such as scalable.New, return a Filter.
 func creating[F Filter](create func(uint64, float64, ...bloom.Option) (F, error)) func(uint64, float64, []bloom.Option) (Filter, error) {
 	return func(n uint64, p float64, opts []bloom.Option) (Filter, error) { return create(n, p, opts...) }
 }
 
-// writesItself is a Format's itself for filters of type F.
+// writesItself returns f as an io.WriterTo if its type is F. It is the value of the field itself of a Format.
 func writesItself[F io.WriterTo](f any) (io.WriterTo, bool) {
 	self, ok := f.(F)
 	return self, ok

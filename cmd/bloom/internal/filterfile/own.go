@@ -82,7 +82,7 @@ func at(offset int) func([]byte) []byte {
 	return func(head []byte) []byte { return head[min(offset, len(head)):] }
 }
 
-// decoded decodes the beginning of a text in base64.
+// decoded decodes the beginning of a base64 text, up to the first error.
 func decoded(text []byte) []byte {
 	raw, _ := io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
 	return raw

@@ -48,7 +48,7 @@ type Columns struct {
 // maxColumns limits the memory for the list of columns. A forged footer may have one per 5 bytes.
 const maxColumns = 1 << 16
 
-// readColumns reads the footer.
+// readColumns reads the list of columns from the footer of a Parquet file.
 func readColumns(in *input, opts []bloom.Option) (any, error) {
 	switch {
 	case in.file.Whole == nil:

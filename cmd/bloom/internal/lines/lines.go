@@ -130,7 +130,7 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	}
 }
 
-// answer calls work with the pieces of a chunk, and print with the answered lines.
+// answer calls work for each piece of a chunk, and print for the lines that work has answered.
 func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c *Chunk) error) (err error) {
 	for _, text := range in.doubts(c) {
 		if !in.warned[text] && len(in.Keys) == 0 {
