@@ -92,7 +92,7 @@ func creating[F Filter](create func(uint64, float64, ...bloom.Option) (F, error)
 	return func(n uint64, p float64, opts []bloom.Option) (Filter, error) { return create(n, p, opts...) }
 }
 
-// writesItself returns f as an io.WriterTo if its type is F. It is the value of the field itself of a Format.
+// writesItself returns f as an io.WriterTo if its type is F. Some Formats use it as their itself function.
 func writesItself[F io.WriterTo](f any) (io.WriterTo, bool) {
 	self, ok := f.(F)
 	return self, ok
