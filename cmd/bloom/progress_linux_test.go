@@ -80,8 +80,8 @@ func (c *shownCommand) onScreen() string {
 }
 
 // TestProgress: on a terminal, long work shows bytes and keys. In the end, and after a warning, the terminal displays
-// what it would display without. With -q, or without a terminal, or when lines are printed to the terminal, there is no
-// progress at all.
+// what it would display without. With -q, without a terminal, and from the first line printed to the terminal on, there
+// is no progress at all.
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "seen.bloom")
@@ -130,7 +130,11 @@ func TestProgress(t *testing.T) {
 			return string(printed), cmd
 		}
 		lines, cmd := run(nil)
-		if shown := bytes.Contains(cmd.printed, []byte("\x1b")); shown != (c.shown != "") {
+		seen := cmd.printed
+		if c.toTerminal && c.shown == "" { // reading the filter may have shown progress before
+			_, seen, _ = bytes.Cut(seen, []byte("\n"))
+		}
+		if shown := bytes.Contains(seen, []byte("\x1b")); shown != (c.shown != "") {
 			t.Errorf("%s: %q", command, cmd.printed)
 		}
 		var out, said bytes.Buffer

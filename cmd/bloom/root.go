@@ -25,8 +25,8 @@ lines.
   cat *.log | bloom dedup                      # each distinct line once
 
 On a terminal, build, add, check, dedup and union show on standard error how far
-they have read, except with -q, and except check and dedup if they print lines
-to a terminal or a pipe.
+they have read, except with -q, and while check and dedup print lines to a
+terminal or a pipe.
 
 The exit status is 0 after success, 1 if check selects no key, 2 after an error,
 3 if dedup meets more than -n distinct keys, 129 after SIGHUP, 130 after Ctrl-C,
