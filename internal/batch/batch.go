@@ -18,7 +18,7 @@ func Answer(yes bool, answers []bool, i int) int {
 	return One(yes)
 }
 
-// One is 1 for true. The compiler makes no branch of it.
+// One returns 1 for true and 0 for false. The compiler makes no branch of it.
 func One(yes bool) int {
 	if yes {
 		return 1

@@ -137,7 +137,7 @@ func CheckStrategy(s bloom.Scheme, kind error) error {
 	return failure.Errorf(kind, "strategy %q needs the key itself, want one that works on its digest, such as DoubleHashing", s.Strategy())
 }
 
-// SameHash reports whether both filters have the same hash and seed.
+// SameHash reports whether two filters have the same hash and seed.
 func SameHash(a, b *bloom.BloomFilter) bool {
 	s, t := a.Scheme(), b.Scheme()
 	return s.Hash() == t.Hash() && s.Seed() == t.Seed()

@@ -72,7 +72,7 @@ func Head(state uint64, key []byte) uint64 {
 	return state
 }
 
-// Tail returns the hash, from the result of Head.
+// Tail returns the hash of key. state is the result of Head.
 func Tail(state uint64, key []byte) uint64 {
 	last := key[len(key)-16:]
 	return end(binary.LittleEndian.Uint64(last)^uint64(len(key)), binary.LittleEndian.Uint64(last[8:]), state, len(key))

@@ -9,8 +9,8 @@ import (
 
 // A Box holds tickets, one for each key. Its methods are safe for concurrent use.
 //
-// A goroutine takes a ticket before it adds a key. If the key is new, it keeps the ticket. Otherwise it gives it back,
-// or loses it.
+// A goroutine takes a ticket before it adds a key. If the key is new, the goroutine keeps the ticket. Otherwise it
+// gives the ticket back, or the ticket is lost.
 type Box struct {
 	cells []Cell
 	size  uint64 // number of tickets at the beginning

@@ -61,7 +61,8 @@ func (m *Mutex) Lock() {
 	})
 }
 
-// Name names locks at the beginning of a world.
+// Name locks and unlocks the given locks in order at the beginning of a world, so that each has the same number in
+// every run.
 func Name(locks ...sync.Locker) {
 	for _, l := range locks {
 		l.Lock()

@@ -45,7 +45,7 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
-// ports has the ports that FreePort has returned.
+// ports is the set of ports that FreePort has returned.
 var ports sync.Map
 
 // FreePort returns a port on which no process listens, and which no other call has returned. It and the port of the

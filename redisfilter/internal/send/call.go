@@ -13,8 +13,8 @@ import (
 )
 
 // Once is a command that the client neither repeats nor answers from a cache. This module repeats commands itself,
-// because a client repeats all commands of a pipeline, even those with replies. An add that is executed twice would
-// find its own bits: no caller would get true for the key.
+// because a client repeats all commands of a pipeline, even those with replies. If the server executed an add twice,
+// the second time would find the bits of the first: no caller would get true for the key.
 type Once struct{ redis.Cmder }
 
 // NoRetry tells the client not to repeat the command.
