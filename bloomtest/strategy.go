@@ -58,7 +58,8 @@ func atPoint(s bloom.Strategy, p bloom.Params) error {
 	return nil
 }
 
-// bitsOf checks the positions of many keys.
+// bitsOf checks that the positions of many keys are the same in every call also in another scheme and concurrently, and
+// that a key sets as many bits as it has different positions.
 func bitsOf(f *bloom.BloomFilter) error {
 	const keys = 2000
 	other, err := bloom.NewSchemeWithParams(bloom.Params{M: f.Params().M, K: f.Params().K}, bloom.WithStrategy(f.Scheme().Strategy()))

@@ -56,7 +56,7 @@ func (f *File) reading(op string) *mapping {
 	return m
 }
 
-// writing returns the mapping for an operation that adds.
+// writing returns the mapping. It panics with the name op of the operation if the file is closed or read-only.
 func (f *File) writing(op string) *mapping {
 	m := f.mapping.Load()
 	if m == nil || m.readOnly {

@@ -26,7 +26,8 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 func gauge(name, help string) metric   { return metric{desc(name, help), prometheus.GaugeValue, nil} }
 func counter(name, help string) metric { return metric{desc(name, help), prometheus.CounterValue, nil} }
 
-// metrics has the metrics by their names in valuesOf and in a Source's Metrics.
+// metrics maps a name to its metric. The names are the keys of the maps that valuesOf and the method Metrics of a
+// Source return.
 var metrics = map[string]metric{
 	"up":             gauge("up", "Whether the filter answered."),
 	"size_bytes":     gauge("size_bytes", "Memory of the filter's bits."),

@@ -60,7 +60,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	return stats, nil
 }
 
-// stats returns the fields of Stats that do not depend on the value.
+// stats returns the fields of Stats that the plan determines, without reading the filter in Redis.
 func (f *plan) stats() bloom.Stats {
 	s := f.scheme
 	return bloom.Stats{Params: bloom.Params{P: f.p, K: s.Params().K}, Strategy: s.Strategy().Name(), Hash: s.Hash().Name()}

@@ -141,7 +141,7 @@ func (f *Filter) checkPlan() (err error) {
 		return err
 	}
 	// If a generation begins with a smaller layer, the second one, at a lower rate, is for the rest. Two layers may
-	// take a little more memory than one, hence the addition.
+	// take a little more memory than one, so own is 1/32 and 64 bytes larger than one.
 	s, err := bloom.NewScheme(first, f.plan.rate(1), f.opts...)
 	if err == nil {
 		f.scheme, err = bloom.NewScheme(first, f.plan.rate(0), f.opts...)
