@@ -131,8 +131,11 @@ func (f *handle) settleAdded(b *batch, r addReply, warning, repeated error, sent
 	}
 	b.settle(first+r.keys, answered)
 	for _, i := range b.indices[first:b.done] {
-		if repeated != nil && !b.answers[i] {
+		switch {
+		case repeated != nil && !b.answers[i]:
 			b.answers[i], b.fates[i] = true, unsure
+		case warning != nil && b.answers[i]:
+			b.fates[i] = unconfirmed
 		}
 	}
 	for _, i := range r.refused {

@@ -34,7 +34,7 @@ var (
 // and the same keys are added again after an error. Then some work may be done twice. If none may be done twice, drop
 // the keys in Unsure.
 type AddError struct {
-	Unsure   []int // indices of keys with the answer true that may not be new: this call perhaps added them
+	Unsure   []int // indices of keys with the answer true that another process may win, too: no reply, or too few replicas
 	NotAdded []int // indices of keys with the answer false that this call has not added
 	Err      error // the cause
 }
@@ -73,10 +73,11 @@ func (e *AddError) Is(target error) bool { return target == ErrRefused && send.F
 type fate uint8
 
 const (
-	notAdded fate = iota // not added, or not looked up
-	answered             // by the server or by the cache
-	unsure               // sent, but no reply came
-	refused              // not added, and adding it again would fail
+	notAdded    fate = iota // not added, or not looked up
+	answered                // by the server or by the cache
+	unsure                  // sent, but no reply came
+	unconfirmed             // answered, and new, but too few replicas have it
+	refused                 // not added, and adding it again would fail
 )
 
 // addError returns an AddError with the fates of keys, or nil if err is nil.
@@ -87,7 +88,7 @@ func (f *handle) addError(fates []fate, err error) error {
 	failed := &AddError{Err: err}
 	for i, fate := range fates {
 		switch fate {
-		case unsure:
+		case unsure, unconfirmed:
 			failed.Unsure = append(failed.Unsure, i)
 		case notAdded, refused:
 			failed.NotAdded = append(failed.NotAdded, i)

@@ -55,6 +55,11 @@ func TestCacheWaitsForReplicas(t *testing.T) {
 	added, err := x.Add(bg, keyOf(0))
 	require.ErrorIs(t, err, redisfilter.ErrReplicas)
 	require.True(t, added, "the answer is valid")
+	require.Equal(t, []int{0}, redisfilter.UnsureOf(err), "a failover may forget the key, and then another one wins it")
+	n, err := x.AddMany(bg, [][]byte{keyOf(0), keyOf(1)}, nil)
+	require.ErrorIs(t, err, redisfilter.ErrReplicas)
+	require.Equal(t, 1, n)
+	require.Equal(t, []int{1}, redisfilter.UnsureOf(err))
 	for range 2 {
 		found, err := y.Contains(bg, keyOf(0))
 		require.NoError(t, err)
@@ -62,6 +67,7 @@ func TestCacheWaitsForReplicas(t *testing.T) {
 		added, err = y.Add(bg, keyOf(0))
 		require.ErrorIs(t, err, redisfilter.ErrReplicas)
 		require.False(t, added)
+		require.Empty(t, redisfilter.UnsureOf(err))
 	}
 }
 

@@ -125,7 +125,7 @@ func (q *queue) sendTogether(calls []*waiter) {
 // result returns the answer, the fate and the error of key i of a batch that is done.
 func result(b *batch, i int) (answer bool, fate fate, err error) {
 	switch fate = b.fates[i]; fate {
-	case answered:
+	case answered, unconfirmed:
 		err = b.warning
 	case refused:
 		err = b.full
