@@ -85,10 +85,12 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	start, at := time.Unix(int64(seconds), int64(nanoseconds)), moment{int64(generation), time.Duration(within)}
 	f.time = timeline{c.clock, length, start, at}.portable()
 	var all layered.Layers
+	used := uint64(0) // a forged file may have 10^5 layers: their sizes are not summed anew for each
 	for i := range int(count) {
-		if all, err = f.readLayer(in, all, generation, c.bloom); err != nil {
+		if all, err = f.readLayer(in, all, generation, layered.Left(c.bloom, used)); err != nil {
 			return nil, fmt.Errorf("%w, in layer %d of %d", err, i, count)
 		}
+		used += all.Newest().SizeBytes()
 	}
 	f.opts = append(layered.OptionsOf(all[0].Scheme()), c.bloom...)
 	if err := f.checkPlan(); errors.Is(err, bloom.ErrInvalid) {
@@ -119,7 +121,7 @@ func (f *Filter) readLayer(in *format.FrameReader, all layered.Layers, newest ui
 		}
 		return 0, f.plan.rate(i), err
 	}
-	b, keys, left, err := all.Read(in, layered.Left(opts, all.SizeBytes()), plan, &generation)
+	b, keys, left, err := all.Read(in, opts, plan, &generation)
 	if err != nil {
 		return nil, err
 	}
