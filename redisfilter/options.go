@@ -109,8 +109,8 @@ func WithGenerations(length time.Duration, count int) Option {
 // that, a growing filter, and a filter with a window have no cache.
 //
 // The cache has the bits of keys that this handle has added. If all bits of a key are in the cache, a call needs no
-// round trip. After a second without a reply of the server, the next call is sent in any case, so that losses are
-// noticed.
+// round trip, for a second after the server has confirmed a key of the cache. Then the next call for one goes to the
+// server, and returns [ErrLost] if the server has forgotten it.
 func WithCache(maxBytes uint64) Option {
 	return func(o *options) { o.cache = maxBytes }
 }
