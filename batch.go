@@ -9,8 +9,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// AddMany and ContainsMany take this many keys at a time: they hash the next group and prefetch its cache lines, then
-// add or look up the previous group. BenchmarkBatch.
+// batchSize is the number of keys in a group. AddMany and ContainsMany hash the next group and prefetch its cache
+// lines, then add or look up the previous group. BenchmarkBatch.
 const batchSize = 32
 
 // AddMany adds keys in order, as [BloomFilter.Add] does, but faster if the filter is larger than the cache. It returns
@@ -58,7 +58,7 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 	case f.byKey.HasMany():
 		return f.byRow(keys, answers, add)
 	case f.byDigest == nil || add && f.addsDigest == nil && f.byKey == nil:
-		// In the cache, the processor hashes the next key while this code looks one up.
+		// One by one is faster in the cache: the processor hashes the next key during the lookup of this one.
 		return oneByOne(f, keys, answers, add)
 	}
 	var buffer [2][batchSize]digest
@@ -81,8 +81,8 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 }
 
 // prefetches reports whether prefetching pays for this filter. hashed is true if the digests are known. Without a
-// prefetch instruction, each line is loaded twice. For keys with many lines, loading twice pays only for adds, which
-// hash other keys during the loads. See TestBatchRatios.
+// prefetch instruction, each line is loaded twice. For keys with many lines, loading twice pays only for adds, because
+// they hash other keys during the loads. See TestBatchRatios.
 func (f *BloomFilter) prefetches(hashed, add bool) bool {
 	return len(f.bits) >= f.kernel.prefetchFrom && (vector.Built || f.kernel.blockBytes > 0 || add && !hashed)
 }
@@ -114,7 +114,7 @@ func (f *BloomFilter) prefetch(group []digest, write bool) {
 	}
 	lines := min(b.k, vector.MostPrefetched)
 	if !write {
-		lines = min(lines, 8) // absent keys stop after four
+		lines = min(lines, 8) // most lookups of absent keys read at most four
 	}
 	positions := memory.NoEscape(at[:lines])
 	for _, d := range group {
@@ -126,7 +126,7 @@ func (f *BloomFilter) prefetch(group []digest, write bool) {
 	}
 }
 
-// group adds or looks up a group.
+// group adds or looks up the keys of a group.
 func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int) {
 	row := f.byDigest
 	if add {
@@ -150,7 +150,7 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 	return count
 }
 
-// byRow adds or looks up keys by kernels in assembly. Keys that are too long for them go through do, one by one.
+// byRow adds or looks up keys by kernels in assembly. Keys that are too long for the kernels go through do, one by one.
 func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int) {
 	var scratch [8 * batchSize]bool
 	for len(keys) > 0 {

@@ -54,8 +54,8 @@ func tooLarge(m uint64, err error) error {
 
 func makeWords(n uint64) bitArray { return memory.MakeWords(n) }
 
-// at returns bit i, as 1 or 0, so that callers can combine bits without branches: the compiled code has none. There is
-// no bounds check: i must be less than m. On 64-bit systems it inlines; a test checks that.
+// at returns bit i as 1 or 0, so that callers can combine bits without branches. There is no bounds check: i must be
+// less than m. On 64-bit systems it inlines; a test checks that.
 func (b bitArray) at(i uint64) uint64 {
 	if atomic.LoadUint64(wordAt(b.start(), i/64))&(1<<(i&63)) != 0 {
 		return 1
@@ -87,7 +87,7 @@ func (b bitArray) count() uint64 {
 // or sets every bit that is set in other, which has the same length.
 func (b bitArray) or(other bitArray) {
 	for i := range b {
-		// Most words of a second union add nothing: look before locking the line.
+		// Most words of a second union add nothing, and a load is cheaper than a locked instruction.
 		if w := other[i].Load(); w&^b[i].Load() != 0 {
 			b[i].Or(w)
 		}
@@ -148,11 +148,11 @@ func (b bitArray) start() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceDat
 // wordAt returns the address of the i-th word after p.
 func wordAt(p unsafe.Pointer, i uint64) *uint64 { return (*uint64)(unsafe.Add(p, i*8)) }
 
-// flipLast sets bits of the last word that an add writes. It reports whether this call changed one of them.
+// flipLast sets the bits unset of the last word that an add writes. It reports whether this call changed one of them.
 func flipLast(w *uint64, unset uint64) bool { return atomic.OrUint64(w, unset)&unset != unset }
 
-// flipTwo is the second pass of an add over two words with these unset bits. The last word
-// with an unset bit is written last.
+// flipTwo is the second pass of an add: it sets the bits unset0 of a0 and unset1 of a1. The last word with an unset bit
+// is written last.
 func flipTwo(a0, a1 *uint64, unset0, unset1 uint64) bool {
 	if unset1 == 0 {
 		return unset0 != 0 && flipLast(a0, unset0)
@@ -161,8 +161,8 @@ func flipTwo(a0, a1 *uint64, unset0, unset1 uint64) bool {
 	return flipLast(a1, unset1)
 }
 
-// flipFour is the second pass of an add over four words. The last word with an unset bit is
-// written last. The others are written even if nothing is unset.
+// flipFour is the second pass of an add over four words. The last word with an unset bit is written last. The other
+// words are written even if none of their bits are unset.
 func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) bool {
 	switch {
 	case unset3 != 0:
@@ -204,11 +204,11 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 // atomics, one order in all code of a strategy, and bits that are never cleared during an add.
 
 // fewPositions is the largest k for which adds use a short array on the stack. It suffices for p = 1e-4. Zeroing a
-// longer one takes longer than a lookup. BenchmarkAdd, BenchmarkCustom.
+// longer array takes longer than a lookup. BenchmarkAdd, BenchmarkCustom.
 const fewPositions = 16
 
 // addAll adds a key with these positions, see "How an add finds its one winner". It moves the positions of the unset
-// bits to the front without a branch, which would often be mispredicted.
+// bits to the front without a branch: a branch would often be mispredicted.
 func addAll(b bitArray, positions []uint64) bool {
 	n := uint64(0)
 	for _, pos := range positions {
@@ -244,7 +244,7 @@ func containsAll(b bitArray, positions []uint64) bool {
 	return set != 0
 }
 
-// checkTail returns an error if a bit at or beyond m is set.
+// checkTail returns an error that wraps is, if bit m or a later bit is set.
 func (b bitArray) checkTail(m uint64, is error) error {
 	if tail := m % 64; tail != 0 {
 		if last := b[len(b)-1].Load(); last>>tail != 0 {

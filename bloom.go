@@ -26,10 +26,10 @@ import (
 type BloomFilter struct {
 	kernelArgs
 	kernel *kernel   // nil for the zero filter, and for a strategy that hashes the key itself
-	hash   *hashFunc // the scheme's
+	hash   *hashFunc // scheme.hash
 	scheme *scheme   // shared with all filters that were made from it
 
-	// Kernels in assembly, or nil: by key; to look up digests; to add digests.
+	// Kernels in assembly, or nil: for keys, for lookups of digests, for adds of digests.
 	byKey, byDigest, addsDigest *vector.Row
 
 	lengths int // byKey serves keys of fewer bytes than this; 0 if it is nil
@@ -93,9 +93,9 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(memory.BytesOf(k
 // AddDigest is [BloomFilter.Add] for a key whose digest is already known.
 //
 // A digest is 128 bits that look random. Its halves are independent of each other, and so are the digests of different
-// keys. It comes from [BloomFilter.Digest] of this or a compatible filter, or [Scheme.Digest]; from [Digest64], for
-// keys known by any 64 bits; or from a 128-bit hash. With anything else, such as (x, x) or (x, 0), there is no error,
-// but most or all answers may be true.
+// keys. Take it from [BloomFilter.Digest] of this or a compatible filter, from [Scheme.Digest], from [Digest64] if 64
+// bits identify a key, or from a 128-bit hash. Other values, such as (x, x) or (x, 0), cause no error, but most or all
+// answers may be true.
 //
 // All keys of a filter must be hashed in the same way: Contains uses the filter's own hash, and
 // does not find keys whose digests came from another hash.
@@ -131,8 +131,8 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 	return f.kernel.contains(&f.kernelArgs, h1, h2)
 }
 
-// do hashes a key, and adds it or looks it up. It calls the hashes directly instead of sum, which saves up to a fifth
-// of the time. BenchmarkContains.
+// do hashes a key, then adds it or looks it up. Calling the hashes directly instead of sum saves up to a fifth of the
+// time. BenchmarkContains.
 func (f *BloomFilter) do(key []byte, add bool) bool {
 	if start := unsafe.Pointer(unsafe.SliceData(key)); vector.Built && len(key) < f.lengths {
 		if add {
@@ -172,7 +172,7 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 		return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
 	case add:
 		return f.kernel.add(&f.kernelArgs, h1, h2)
-	case f.addsDigest != nil: // otherwise lookups by Go code are as fast
+	case f.addsDigest != nil: // without an assembly kernel for adds, Go lookups are as fast
 		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
 	}
 	return f.kernel.contains(&f.kernelArgs, h1, h2)
@@ -211,10 +211,10 @@ func (f *BloomFilter) Words() []atomic.Uint64 {
 	return f.bits
 }
 
-// LogValue is String, for package log/slog, which would write all bits.
+// LogValue returns what String returns. Without it, package log/slog would write all bits.
 func (f BloomFilter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// GoString is String: %#v would print all bits, and the secret.
+// GoString returns what String returns. Without it, %#v would print all bits and the secret.
 func (f BloomFilter) GoString() string { return f.String() }
 
 // String describes the filter in a line for a log, in constant time.

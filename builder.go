@@ -22,7 +22,8 @@ type Builder struct {
 }
 
 // builderKeys is the number of keys that are hashed before their bits are set. If each key's bits were set before the
-// next key is hashed, its cache misses would delay that hash: building would take twice the time beyond the cache.
+// next key is hashed, cache misses would delay the hashing. Building a filter larger than the cache would take twice
+// the time.
 const builderKeys = 256
 
 // Builder returns a builder of a filter with this scheme, or the error of [Scheme.Filter].

@@ -172,7 +172,7 @@ func (o *options) schemeOf(h format.Header) (*scheme, error) {
 	return s, err
 }
 
-// strategyNamed returns the strategy of that name: the one in the options, or a built-in one.
+// strategyNamed returns the strategy with that name, from the options or built-in.
 func (o *options) strategyNamed(name string) (Strategy, error) {
 	want, found := o.strategy, builtinStrategy(name)
 	switch {
@@ -188,7 +188,7 @@ func (o *options) strategyNamed(name string) (Strategy, error) {
 	return found, nil
 }
 
-// hashNamed returns the beginning of a scheme: the hash of that name, from the options or built-in, with its seed or
+// hashNamed returns an unfinished scheme: only the hash with that name, from the options or built-in, and its seed or
 // secret. check is the file's check value, see checkValue.
 func (o *options) hashNamed(name string, check uint64) (scheme, error) {
 	def := builtinHash(name)
@@ -218,7 +218,8 @@ func (o *options) hashNamed(name string, check uint64) (scheme, error) {
 	return withSeed(def, check), nil
 }
 
-// customChecked returns a custom hash, if it has as many bits as the data says.
+// customChecked returns an unfinished scheme with the custom hash def, or an error if the data's number of bits
+// differs.
 func (o *options) customChecked(def *hashFunc, bits uint64) (scheme, error) {
 	switch {
 	case bits != 64 && bits != 128:
@@ -231,7 +232,8 @@ func (o *options) customChecked(def *hashFunc, bits uint64) (scheme, error) {
 	return scheme{hash: def}, nil
 }
 
-// secretChecked returns SipHash with the reader's secret, if check is its check value.
+// secretChecked returns an unfinished scheme with SipHash and the reader's secret, or an error if check is not the
+// secret's check value.
 func (o *options) secretChecked(check uint64) (scheme, error) {
 	switch {
 	case o.seed != nil:

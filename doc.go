@@ -1,7 +1,7 @@
 // Package bloom implements a Bloom filter for concurrent use.
 //
 // A Bloom filter is a set that stores a few bits per key instead of the keys. It answers "definitely not in the set" or
-// "probably in the set". Only the second answer can be wrong. You choose p, the probability that it is given for an
+// "probably in the set". Only the second answer can be wrong. You choose p, the probability of a wrong answer for an
 // absent key. A filter takes 9.6 bits per key for p = 1 %, and 4.8 more for each factor of ten. The length of the keys
 // does not matter. Keys cannot be listed or removed.
 //

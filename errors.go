@@ -9,17 +9,17 @@ var (
 	// ErrInvalid means that a parameter is outside its range.
 	ErrInvalid = failure.ErrInvalid
 
-	// ErrTooLarge means that the filter would need more bytes than the machine has, than
-	// its int can count, or than WithMaxBytes allows. The machine's memory is known on
-	// Linux, Windows, macOS and the BSDs. On other systems the runtime may end the program.
+	// ErrTooLarge means that the filter would need more bytes than the machine has, than an int can count, or than
+	// WithMaxBytes allows. The machine's memory is known on Linux, Windows, macOS and the BSDs. On other systems the
+	// runtime may end the program.
 	ErrTooLarge = failure.ErrTooLarge
 
 	// ErrFull means that a key was not added because there is no room for it, and the filter cannot grow.
 	ErrFull = failure.ErrFull
 
-	// ErrIncompatible means that two filters cannot be combined, because they place a
-	// key's bits differently, or that a filter cannot be read with the
-	// given options, is of another kind, or has another version of the format.
+	// ErrIncompatible means that two filters cannot be combined, because they place a key's bits differently. From a
+	// reader, it means that a filter does not fit the options, is of another kind, or has another version of the
+	// format.
 	ErrIncompatible = failure.ErrIncompatible
 
 	// ErrNotPortable means that a filter cannot be written, because no other process

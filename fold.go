@@ -6,14 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// FoldTo returns the smallest filter with the same keys, made by folding, whose rate is at most p. Use it if n is
-// unknown: make a large filter, add the keys, and shrink it. The result has m/factor bits and equals a filter of that
-// size to which the same keys were added. f does not change. The result's P is p, and its N is the number of keys up to
-// which it keeps p.
+// FoldTo folds f to the smallest filter with the same keys and a rate of at most p. Use it if n is unknown: make a
+// large filter, add the keys, and shrink it. The result has m/factor bits and equals a filter of that size to which the
+// same keys were added. f does not change. The result's P is p, and its N is the number of keys up to which it keeps p.
 //
 // The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the keys need a little more than
-// half of m, nothing is saved. Choose a multiple of 2520 words or blocks, which has the divisors 1 to 10: if the keys
-// need a little more than a tenth of m, the result has a ninth of m.
+// half of m, nothing is saved. A multiple of 2520 words or blocks has all divisors from 1 to 10: if the keys need a
+// little more than a tenth of m, the result has a ninth of m.
 //
 // FoldTo takes O(m) time, at most about ten passes over m, and up to m bits of memory. It may run
 // while keys are added: the result contains every key whose Add returned before FoldTo was called.
@@ -50,7 +49,7 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	return named.filter(small.bits), nil
 }
 
-// smallestFold tries the products of primes, which are in falling order, as factors. It returns the smallest fold with
+// smallestFold tries products of primes as factors. The primes are in falling order. It returns the smallest fold with
 // a rate of at most p, or f itself. count is the number of keys. A fold of a fold has at least the same rate, so a fold
 // that exceeds p is not folded again.
 func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *BloomFilter {
@@ -60,7 +59,7 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 	}
 	for i, prime := range primes {
 		if m/all >= best.scheme.params.M {
-			break // the other factors together are less than what was found
+			break // all remaining primes together give no smaller filter than best
 		}
 		all /= prime
 		if i > 0 && prime == primes[i-1] || f.foldsBeyond(m/prime, p, count) {
@@ -77,9 +76,9 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 	return best
 }
 
-// foldsBeyond reports whether a fold to m bits exceeds p, judged by its expected rate. With enough bits, five standard
-// deviations change the rate by a factor of at most 1.4. With blocks it can differ more, because a few crowded blocks
-// dominate the rate.
+// foldsBeyond reports whether a fold to m bits certainly exceeds p, because its expected rate is above 2·p. With enough
+// bits, five standard deviations change the rate by a factor of at most 1.4. It is false for strategies with blocks: a
+// few crowded blocks can change the rate more.
 func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 	s, k := f.scheme.strategy, f.scheme.params.K
 	return s.blockBits() == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p
@@ -90,7 +89,7 @@ func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 	m := f.scheme.params.M / factor
 	s, err := newScheme(Params{M: m, K: f.k}, f.scheme.strategy, *f.scheme)
 	if err != nil {
-		panic(err) // the strategy can have every fold
+		panic(err) // impossible: the strategy allows every fold
 	}
 	folded := makeWords(wordsFor(m))
 	if unit := s.strategy.blockBits(); unit == 1 {

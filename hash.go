@@ -43,13 +43,13 @@ var (
 // without a name.
 func (h Hash) Name() string { return h.label().name }
 
-// String returns the name, or for a hash without a name a text that is unique in this process.
+// String returns the name. For a hash without a name, it returns a text that is unique in this process.
 func (h Hash) String() string { return h.label().String() }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (h Hash) LogValue() slog.Value { return slog.StringValue(h.String()) }
 
-// label is that of the hash, or none.
+// label returns the hash's label, empty for the zero Hash.
 func (h Hash) label() label {
 	if h.def == nil {
 		return label{}
@@ -67,9 +67,9 @@ func (h Hash) label() label {
 // each other, but cannot be written.
 //
 // A program that hashes its keys itself should call [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest] instead.
-// The function is called from many goroutines at once. It gets a copy of the key, which it must not keep, because the
-// memory is used again after it has returned. The copy takes about 20 ns, less in large batches. It allocates only for
-// keys above 64 KiB. The function may call methods of the filter.
+// The function is called from many goroutines at once. It gets a copy of the key. It must not keep the copy: the memory
+// is used again after the function has returned. Copying takes about 20 ns, less in large batches, and allocates only
+// for keys above 64 KiB. The function may call methods of the filter.
 //
 // [New] returns an error for a hash without a function, or if the name has more than 255 bytes or
 // is the name of a built-in hash.
@@ -93,8 +93,8 @@ func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte)
 	}
 }
 
-// NewHash64 is [NewHash] for a hash of 64 bits. All 64 must look random. They become h1 unchanged, for formats that are
-// defined by them. h2 is made from them:
+// NewHash64 is [NewHash] for a hash of 64 bits. All 64 must look random. They become h1 unchanged, because some formats
+// are defined by these 64 bits. h2 is computed from h1:
 //
 //	x = (h1 xor 0x9e3779b97f4a7c15)·0x9e3779b185ebca87  mod 2^64
 //	h2 = x xor x>>32
@@ -141,7 +141,7 @@ type hashFunc struct {
 	// initial state. sum is nil for hashes that BloomFilter.do and scheme.sum call directly.
 	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
 
-	vector vector.Input // of the kernels in assembly
+	vector vector.Input // how kernels in assembly hash a key
 
 	custom bool
 	ofCopy func(key []byte) (h1, h2 uint64) // a custom function that must get a copy of the key; nil if none
@@ -157,7 +157,7 @@ var (
 	mapHash     = hashFunc{label: label{name: "maphash"}, bits: 64}
 	sipHash     = hashFunc{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128} // WithSecret chooses it
 
-	// The strategy hashes the key itself, under the seed.
+	// noHash is for strategies that hash the key themselves. Its state is the seed.
 	noHash = hashFunc{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }}
 )
 
@@ -189,7 +189,7 @@ func (s *scheme) sum(keys [][]byte, digests []digest) {
 			}
 		}
 	default:
-		if s.hash.ofCopy != nil { // with one buffer for all keys
+		if s.hash.ofCopy != nil { // one buffer for all keys
 			b := memory.GetBuffer()
 			for i := range keys {
 				digests[i][0], digests[i][1] = s.hash.ofCopy(b.Copy(keys[i]))
@@ -203,8 +203,8 @@ func (s *scheme) sum(keys [][]byte, digests []digest) {
 	}
 }
 
-// sumOne returns the digest of one key. For speed, BloomFilter.do and sum repeat its cases instead of calling it, which
-// saves up to a fifth of their time.
+// sumOne returns the digest of one key. BloomFilter.do and sum repeat its cases instead of calling it. This saves up to
+// a fifth of their time.
 func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
 	switch s.hash {
 	case &rapidHash:
@@ -259,7 +259,7 @@ func (d *hashFunc) identity() string {
 // mapSeed is shared by all filters of the process. Otherwise no two filters could be united.
 var mapSeed = maphash.MakeSeed()
 
-// withSeed returns the beginning of a scheme: its hash and the seed.
+// withSeed returns an unfinished scheme: only a hash and its seed.
 func withSeed(h *hashFunc, seed uint64) scheme {
 	state := seed
 	if h.start != nil {
@@ -272,7 +272,7 @@ func withSeed(h *hashFunc, seed uint64) scheme {
 	return s
 }
 
-// withSecret returns the beginning of a scheme with sipHash.
+// withSecret returns an unfinished scheme: only sipHash and its secret.
 func withSecret(secret [16]byte) scheme {
 	return scheme{hash: &sipHash, k0: binary.LittleEndian.Uint64(secret[:8]), k1: binary.LittleEndian.Uint64(secret[8:])}
 }
@@ -287,8 +287,8 @@ func (s *scheme) secret() (secret [16]byte) {
 // secretCheckText is hashed to check a secret. Its digest is public, so it must not be a useful key of a filter.
 const secretCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
 
-// checkValue returns the number by which files and String compare seeds or secrets: the seed itself, or half of the
-// digest of a constant under the secret. For a custom hash it is the number of bits.
+// checkValue returns the number by which files and String tell seeds or secrets apart: the seed itself, or half of a
+// constant's digest under the secret. For a custom hash, it returns the number of bits.
 func (s *scheme) checkValue() uint64 {
 	switch {
 	case s.hash == &mapHash:

@@ -6,18 +6,18 @@ import (
 	"github.com/seed3447c163/bloom/internal/memory"
 )
 
-// HugePages asks the system once to move the bits to huge pages, usually of 2 MiB. Where Linux gives huge pages only to
-// programs that ask for them, as on Debian and Ubuntu, lookups in a filter beyond the cache are then 1.05 to 1.9 times
-// as fast, because the processor finds the pages without looking them up in memory.
+// HugePages asks the system once to move the bits to huge pages, usually of 2 MiB. On Debian and Ubuntu, for example,
+// Linux gives huge pages only to programs that ask for them. There, lookups in a filter larger than the cache become
+// 1.05 to 1.9 times as fast, because the processor finds the pages without looking them up in memory.
 //
 // The whole filter becomes resident. Call HugePages after [New], before keys are added, or after [Read]: it takes 0.3
 // to 1.6 s per GB. Other methods may run at the same time, a few of them delayed by some milliseconds. The freed memory
 // of the filter is ordinary memory again. Both ends of the filter may stay in small pages, and so may other parts that
 // the system cannot move. For a filter that fills no huge page, HugePages does nothing.
 //
-// It needs Linux 6.1. On other systems, and on Linux without huge pages, the error wraps [errors.ErrUnsupported]. It is
-// another error for older versions of Linux, for mapped files, and if memory is short. It wraps [ErrInvalid] for the
-// zero BloomFilter. The filter works in any case.
+// HugePages needs Linux 6.1. On other systems, and on Linux without huge pages, the error wraps
+// [errors.ErrUnsupported]. For the zero BloomFilter, it wraps [ErrInvalid]. Older versions of Linux, mapped files and
+// lack of memory cause other errors. The filter works in any case.
 func (f *BloomFilter) HugePages() error {
 	if f.scheme == nil {
 		return errZero

@@ -30,7 +30,7 @@ type kernel struct {
 }
 
 // The sizes in words from which prefetching pays: smaller filters are in the cache of one core. scatteredWords is for
-// strategies whose bits are in many lines. The processor loads several of them at once even without prefetching.
+// strategies whose bits are in many lines. The processor loads several lines at once even without prefetching.
 // BenchmarkBatch measures both.
 const (
 	prefetchWords  = 1 << 20 / 8

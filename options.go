@@ -18,7 +18,7 @@ type options struct {
 	err      error // of the first option that is invalid by itself
 }
 
-// newOptions returns the options of a new filter, and the beginning of its scheme: the hash.
+// newOptions returns the options of a new filter, and its unfinished scheme: only the hash and its seed or secret.
 func newOptions(opts []Option) (o options, begun scheme, err error) {
 	o = options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
 	if len(opts) > 0 { // otherwise o stays on the stack
@@ -70,8 +70,8 @@ func WithHash(h Hash) Option {
 
 // WithSeed sets the seed of Murmur3, RapidHash, or a strategy that hashes the key itself. The default is 0. Filters
 // with different seeds have different false positives and are not compatible. A seed does not protect against chosen
-// keys, because keys can be made that collide under every seed: use [WithSecret]. Murmur3 ignores the highest bit of a
-// seed. Seeds that differ only in this bit give the same positions, but their filters are not compatible.
+// keys, because an attacker can make keys that collide under every seed: use [WithSecret]. Murmur3 ignores the highest
+// bit of a seed. Seeds that differ only in this bit give the same positions, but their filters are not compatible.
 //
 // Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64 with
 // the highest bit set. Without the highest bit, a start could equal the length of a key, and one
@@ -106,7 +106,7 @@ func WithMaxBytes(bytes uint64) Option {
 // MaxBytes returns the limit that [WithMaxBytes] sets in opts, or math.MaxUint64 if none does. It is for packages that
 // apply one limit to several filters together.
 func MaxBytes(opts ...Option) uint64 {
-	opts = slices.DeleteFunc(slices.Clone(opts), func(opt Option) bool { return opt == nil }) // New refuses it
+	opts = slices.DeleteFunc(slices.Clone(opts), func(opt Option) bool { return opt == nil }) // New refuses nil
 	o, _ := readOptions(opts)
 	return o.maxBytes
 }

@@ -68,8 +68,8 @@ func (s Strategy) checkP(p float64) error {
 	return nil
 }
 
-// search returns the smallest m for which some k keeps rate p, and the smallest such k. The rate falls with m; with
-// anyK, search assumes nothing else of it.
+// search returns the smallest m for which some k keeps rate p, and the smallest such k. search assumes that the rate
+// falls with m, and nothing else if anyK is true.
 func search(s strategy, n uint64, p float64, anyK bool) (m uint64, k int, err error) {
 	l := s.limits()
 	most := min(maxM-1, l.maxM) / l.sizeUnit

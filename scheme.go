@@ -60,15 +60,15 @@ type scheme struct {
 	params   Params
 	strategy Strategy
 
-	// The hash is called directly and not through an interface, through which the key, and a buffer on the caller's
-	// stack, would escape to the heap.
+	// The hash is called directly. Through an interface, the key and a buffer on the caller's stack would escape to the
+	// heap.
 	hash   *hashFunc
 	seed   uint64
 	k0, k1 uint64       // the secret of sipHash; for other hashes, both are the initial state
-	vector vector.Input // of the kernels in assembly that hash batches
+	vector vector.Input // how kernels in assembly hash batches
 
 	kernel *kernel
-	empty  kernelArgs // of its filters, without bits
+	empty  kernelArgs // arguments for its filters' kernels, without bits
 }
 
 // schemeWithin checks m against WithMaxBytes and calls newScheme.
@@ -109,7 +109,7 @@ func (s *scheme) must() *scheme {
 	return s
 }
 
-// misuse returns the text of the panic of a call with digests, for a strategy that needs the key.
+// misuse returns the panic text for a call with digests, if the strategy needs the key.
 func (s *scheme) misuse(call string) string {
 	if s == nil {
 		return zeroFilter

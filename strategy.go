@@ -23,9 +23,8 @@ import (
 // are compatible, but not equal by ==.
 type Strategy struct{ strategy }
 
-// A strategy implements a Strategy. Each is one type in one file. The types are small values without a pointer, or
-// pointers, so that they can be compared. They are static data, so that the linker drops strategies that a program does
-// not use.
+// A strategy implements a Strategy, by one type in one file. Its values can be compared. They are static data, so that
+// the linker drops strategies that a program does not use.
 type strategy interface {
 	called() label
 	isCustom() bool // made by NewStrategy
@@ -34,7 +33,7 @@ type strategy interface {
 	// The m and k that a filter can have, and how New chooses them.
 	limits() limits
 	size(n uint64, p float64) (m uint64, k int, err error)
-	bestK(bitsPerKey float64) int // for many keys
+	bestK(bitsPerKey float64) int // best k for many keys
 
 	// rate returns the expected false-positive rate after n keys, estimate the most likely number of keys for x set
 	// bits, and measure the number of set bits and the rate for them.
@@ -78,10 +77,10 @@ const (
 // strategy without a name.
 func (s Strategy) Name() string { return s.label().name }
 
-// String returns the name, or for a strategy without a name a text that is unique in this process.
+// String returns the name. For a strategy without a name, it returns a text that is unique in this process.
 func (s Strategy) String() string { return s.label().String() }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (s Strategy) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // identity returns a text that two strategies share if and only if they are compatible.
@@ -92,7 +91,7 @@ func (s Strategy) identity() string {
 	return s.label().unique()
 }
 
-// label is that of the strategy, or none.
+// label returns the strategy's label, empty for the zero Strategy.
 func (s Strategy) label() label {
 	if s.strategy == nil {
 		return label{}
@@ -106,10 +105,10 @@ func (s Strategy) NeedsKey() bool { return s.strategy != nil && s.hashesKey() }
 
 // FalsePositiveRate returns the expected rate of a filter of m bits and k positions per key, after n keys. [New]
 // computes sizes from it. For the built-in strategies, it is never below the exact rate. For independent positions, it
-// is exact below 40 keys; above, its relative error is at most 0.014·(k/n)². It takes about a microsecond. For a custom
-// strategy without Rate, such as those below interop, it is the rate of independent positions, and the true rate of a
-// small filter can be many times higher: docs/formats.md has figures. It is NaN for an m, a k or a strategy that
-// [NewWithParams] refuses.
+// is exact below 40 keys; above, its relative error is at most 0.014·(k/n)². A call takes about a microsecond. For a
+// custom strategy without Rate, such as the strategies of other systems in interop, FalsePositiveRate returns the rate
+// of independent positions. Then the true rate of a small filter can be many times higher: docs/formats.md has figures.
+// The rate is NaN for an m, a k or a strategy that [NewWithParams] refuses.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if s.check(m, k) != nil {
 		return math.NaN()
@@ -188,8 +187,7 @@ func (independent) measure(bits bitArray, m uint64, k int) (ones uint64, rate fl
 func (independent) blockBits() uint64     { return 1 }
 func (independent) wordsPerKey(k int) int { return k }
 
-// builtins are all strategies of this package. A new one is added here, and is otherwise complete
-// in its own file.
+// builtins lists all strategies of this package. Add a new strategy here. The rest of its code is in its own file.
 var builtins = []Strategy{{&doubleHashing}, {&seededHashing}, {&blockedStrategy}, {&splitBlock}}
 
 // Strategies returns the strategies of this package, the default first. It is for programs that offer a choice, and for
@@ -206,8 +204,8 @@ func builtinStrategy(name string) Strategy {
 	return Strategy{}
 }
 
-// A label identifies a strategy or a hash: by the name, as files do, or, if there is no name, by a number that is
-// unique in this process.
+// A label identifies a strategy or a hash by its name. If the name is empty, the label is a number that is unique in
+// this process.
 type label struct {
 	name   string
 	serial uint64

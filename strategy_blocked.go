@@ -10,9 +10,9 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// Blocked sets all bits of a key in one block of 512 bits, a cache line. A lookup costs one cache miss, DoubleHashing
-// up to k. Blocked needs more memory, because some blocks get more keys than others: 7 % at p = 1 %, 10 % at 0.1 %, 18
-// % at 0.01 %, 36 % at 1e-6.
+// Blocked sets all bits of a key in one block of 512 bits, a cache line. A lookup costs one cache miss; with
+// DoubleHashing, up to k. Blocked needs more memory, because some blocks get more keys than others: 7 % at p = 1 %, 10
+// % at 0.1 %, 18 % at 0.01 %, 36 % at 1e-6.
 //
 // A key's bits are in z of the 8 words of its block, so an add takes z atomic operations:
 //
@@ -39,8 +39,8 @@ func (*blocked) limits() limits {
 	return limits{unit: blockBits, sizeUnit: blockBits, maxM: math.MaxUint64, minK: 2, maxK: maxK, stepK: 2, minP: minBlockedP, maxP: 1}
 }
 
-// minBlockedP is the smallest p for which New sizes a Blocked filter. For small p, m grows from 1.9 times the classical
-// bound at 1e-9 to 2.8 times at 1e-12.
+// minBlockedP is the smallest p for which New sizes a Blocked filter. m is 1.9 times the classical bound at p = 1e-9,
+// and 2.8 times at 1e-12.
 const minBlockedP = 1e-12
 
 func (*blocked) size(n uint64, p float64) (m uint64, k int, err error) {
@@ -71,7 +71,7 @@ func (s *blocked) measure(bits bitArray, _ uint64, k int) (uint64, float64) {
 func (*blocked) blockBits() uint64     { return blockBits }
 func (*blocked) wordsPerKey(k int) int { return probe.Words(k) }
 
-// kernel returns faster code for the k that New chooses, and code that computes each position for others.
+// kernel returns fast code for each k that New chooses. For other k, it returns code that computes each position.
 func (s *blocked) kernel(_ uint64, k int, _ uint64) (*kernel, error) {
 	code := kernel{
 		add: blockedAdd, contains: blockedContains, positions: blockedPositions, fill: fillPositions(blockedPositions),
@@ -97,8 +97,9 @@ func blockedPositions(b *kernelArgs, dst []uint64, h1, h2 uint64) {
 	}
 }
 
-// blockedAdd sets words in the order of the block, like all kernels of Blocked. If it used the order of the positions,
-// it and a kernel in assembly that add the same key could each set the other's last bit, and neither would win.
+// blockedAdd sets words in the order of the block, like all kernels of Blocked. Suppose it used the order of the
+// positions while a kernel in assembly adds the same key. Then each could set the other's last bit, and neither would
+// win.
 func blockedAdd(b *kernelArgs, h1, h2 uint64) bool {
 	y, z := h2^probe.Xor, probe.Words(b.k)
 	var mask [blockWords]uint64
@@ -220,7 +221,7 @@ func blocked8Add(b *kernelArgs, h1, h2 uint64) bool {
 	return addMask(w, &mask)
 }
 
-// addMask adds a key with these bits of a block. The last word with an unset bit is written last.
+// addMask adds a key whose bits in the block w are those of mask. The last word with an unset bit is written last.
 func addMask(w *block, mask *[blockWords]uint64) bool {
 	last := -1
 	for j := range mask {

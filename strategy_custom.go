@@ -26,12 +26,12 @@ type Definition struct {
 	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error)
 
 	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it more than once. The
-	// function stores them in dst. It must not keep key, which is a copy, or dst: their memory is used again after it
+	// function stores them in dst. It must not keep dst, or key, a copy: their memory is used again after the function
 	// has returned. Such a strategy takes no other hash, and methods that take a digest panic. seed is the argument of
 	// [WithSeed].
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
-	MaxK int    // the largest k, up to 255; 0 for 64
+	MaxK int    // the largest k, up to 255; 0 means 64
 	Unit uint64 // m is a multiple of Unit; 0 allows any m, and New then chooses multiples of 64
 	MaxM uint64 // the largest m; 0 for any
 
@@ -117,7 +117,8 @@ func (s *custom) size(n uint64, p float64) (m uint64, k int, err error) {
 	return m, k, nil
 }
 
-// bestK is computed for 10,000 keys if the definition has a rate or a largest k.
+// bestK computes k for 10,000 keys if the definition has a Rate or a MaxK below 64. Otherwise the formula for
+// independent positions holds.
 func (s *custom) bestK(bitsPerKey float64) (k int) {
 	if s.Rate == nil && cmp.Or(s.MaxK, maxK) >= maxK {
 		return s.independent.bestK(bitsPerKey)
@@ -180,7 +181,7 @@ func noFunction(missing bool) error {
 	return nil
 }
 
-// A customDigests is the function of a custom strategy for one m and k.
+// customDigests holds a custom strategy's function for one m and k.
 type customDigests struct {
 	label label
 	m     uint64
@@ -211,7 +212,7 @@ func (c *customDigests) add(b *kernelArgs, h1, h2 uint64) bool {
 	return addAll(b.bits, few[:b.k])
 }
 
-// contains stops after a multiple of four bits if one of them is not set.
+// contains looks at four bits at a time, and stops if one of them is not set.
 func (c *customDigests) contains(b *kernelArgs, h1, h2 uint64) bool {
 	set := uint64(1)
 	for i := range b.k {
@@ -223,10 +224,10 @@ func (c *customDigests) contains(b *kernelArgs, h1, h2 uint64) bool {
 	return set != 0
 }
 
-// A customKeys is the function of a custom strategy that hashes the key itself. The function gets a copy of the key and
-// a slice for positions, both from a pool. They are not on a goroutine's stack, because stacks move. A function that
-// wrongly keeps the slice can change positions of other calls, but nothing else. So each position is read once and then
-// checked.
+// customKeys holds the function of a custom strategy that hashes the key itself. The function gets a copy of the key
+// and a slice for positions, both from a pool. They are not on a goroutine's stack, because stacks move. A function
+// that wrongly keeps the slice can change positions of other calls, but nothing else. So each position is read once and
+// then checked.
 type customKeys struct {
 	label label
 	m     uint64

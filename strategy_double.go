@@ -46,9 +46,9 @@ func doublePositions(b *kernelArgs, dst []uint64, h1, h2 uint64) {
 	}
 }
 
-// doubleContains reads all bits if the filter fits in the cache and k is at most 8. Otherwise it stops after the first
-// four if one of them is unset, as with fifteen of sixteen absent keys. In the cache, with hits and misses mixed, that
-// branch is mispredicted half the time, which costs more than the reads it saves. BenchmarkContains.
+// doubleContains reads all bits if the filter fits in the cache and k is at most 8. Otherwise it reads four bits and
+// stops if one of them is unset, as for fifteen of sixteen absent keys. In the cache, with hits and misses mixed, that
+// branch would be mispredicted half the time and cost more than the reads it saves. BenchmarkContains.
 func doubleContains(b *kernelArgs, h1, h2 uint64) bool {
 	p, m, k := b.bits.start(), b.blocks, b.k
 	x, y, unset := h1, h2^probe.Xor, uint8(0)
@@ -84,7 +84,7 @@ func unsetAt(p unsafe.Pointer, pos uint64) uint8 {
 	return 0
 }
 
-// doubleAdd lists the unset bits without a branch, which would often be mispredicted, and sets only these.
+// doubleAdd lists the unset bits and sets only these. The list needs no branch: a branch would often be mispredicted.
 // BenchmarkAdd.
 func doubleAdd(b *kernelArgs, h1, h2 uint64) bool {
 	if b.k > fewPositions {

@@ -14,10 +14,9 @@ import (
 // of a block of 256 bits. With AVX2 all eight are tested at once. Its lookups are then the fastest of all strategies,
 // especially with [RapidHash]. k is always 8, and m a multiple of 256.
 //
-// It needs more memory than Blocked, especially for small p: 3 % at p = 1 %, 7 % at 0.1 %, 17 % at
-// 0.01 %, 66 % at 1e-6. Use it for p near 1 %, and down to 0.01 % if the filter fits in the cache.
-// New refuses a p below 1e-7, where it needs more than three times the memory of DoubleHashing, and
-// above 0.5, where it needs more than twice as much.
+// It needs more memory than Blocked, especially for small p: 3 % at p = 1 %, 7 % at 0.1 %, 17 % at 0.01 %, 66 % at
+// 1e-6. Use it for p near 1 %, and down to 0.01 % if the filter fits in the cache. New refuses p below 1e-7 and above
+// 0.5: SplitBlock would need more than three times, or more than twice, the memory of DoubleHashing.
 //
 // A key has block floor((h1 >> 32)·(m/256) / 2^32). With x the lower half of h1, its bit in lane i is bit floor(x·s_i
 // mod 2^32 / 2^27), where s_0 to s_7 are 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b,
@@ -46,7 +45,7 @@ func (*split) blockBits() uint64                               { return splitBit
 func (*split) wordsPerKey(int) int                             { return splitBits / 64 }
 func (*split) kernel(uint64, int, uint64) (*kernel, error)     { return &splitKernel, nil }
 
-func (*split) estimate(m uint64, _ int, x uint64) float64 { // a key's eight bits are different ones
+func (*split) estimate(m uint64, _ int, x uint64) float64 { // a key's eight bits all differ
 	return math.Log1p(-float64(x)/float64(m)) / math.Log1p(-splitK/float64(m))
 }
 
