@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPictures: the pictures in docs are what the program draws now.
+// TestPictures: the pictures in docs, and the times in README.md, are what the program writes now.
 func TestPictures(t *testing.T) {
 	for name, draw := range pictures {
 		text, err := draw("../../docs")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,9 @@ var drawn = []struct{ name, note string }{
 	{"DoubleHashing, Murmur3, batch", ""}, {"DoubleHashing, Murmur3", " (New)"}, {"blobloom.Sync", ""}, {"bits-and-blooms", " †"},
 }
 
+// vendors are those of the processors in performance.md.
+var vendors = []string{"AMD", "Intel"}
+
 // speed draws the time of a lookup on both processors, with two bars per filter.
 func speed(docs string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(docs, "performance.md"))
@@ -26,24 +30,19 @@ func speed(docs string) (string, error) {
 	var b strings.Builder
 	b.WriteString(begin(head+row*len(drawn)+10, "Nanoseconds per lookup, half of the keys present (n = 10,000, p = 1 %)"))
 	var machines [2]string
-	for i, vendor := range []string{"AMD", "Intel"} {
+	for i, vendor := range vendors {
 		machine := regexp.MustCompile(`<!-- machine ` + vendor + ` -->([^,<]*)`).FindSubmatch(text)
-		table := regexp.MustCompile(`(?s)<!-- table ` + vendor + ` Filter: bits/key, rate%, add, mixed, .*? -->(.*?)<!-- end -->`).FindSubmatch(text)
-		if machine == nil || table == nil {
-			return "", fmt.Errorf("performance.md has no machine or table for %s", vendor)
+		if machine == nil {
+			return "", fmt.Errorf("performance.md has no machine for %s", vendor)
 		}
 		machines[i] = string(machine[1])
 		for j, filter := range drawn {
-			found := regexp.MustCompile(`(?m)^\| (\*\*)?` + regexp.QuoteMeta(filter.name) + `(\*\*)? \|[^|]*\|[^|]*\|[^|]*\| ([0-9.]+) \|`).FindSubmatch(table[1])
-			if found == nil {
-				return "", fmt.Errorf("performance.md has no row %q for %s", filter.name, vendor)
-			}
-			ns, err := strconv.ParseFloat(string(found[3]), 64)
+			ns, ours, err := lookup(text, vendor, filter.name)
 			if err != nil {
 				return "", err
 			}
 			class := "other"
-			if len(found[1]) > 0 {
+			if ours {
 				class = "a"
 			}
 			if i == 1 {
@@ -60,4 +59,49 @@ func speed(docs string) (string, error) {
 	fmt.Fprintf(&b, "<text x=\"0\" y=\"50\" font-size=\"20\">upper bar %s, lower bar %s</text>\n", machines[0], machines[1])
 	b.WriteString("<text x=\"0\" y=\"76\" font-size=\"20\">blue: this library; † no lookups during adds</text>\n")
 	return b.String() + "</svg>\n", nil
+}
+
+// lookup returns the nanoseconds of a mixed lookup in the vendor's table of performance.md, and whether the filter is
+// one of this library.
+func lookup(text []byte, vendor, filter string) (ns float64, ours bool, err error) {
+	table := regexp.MustCompile(`(?s)<!-- table ` + vendor + ` Filter: bits/key, rate%, add, mixed, .*? -->(.*?)<!-- end -->`).FindSubmatch(text)
+	if table == nil {
+		return 0, false, fmt.Errorf("performance.md has no table for %s", vendor)
+	}
+	row := regexp.MustCompile(`(?m)^\| (\*\*)?` + regexp.QuoteMeta(filter) + `(\*\*)? \|[^|]*\|[^|]*\|[^|]*\| ([0-9.]+) \|`).FindSubmatch(table[1])
+	if row == nil {
+		return 0, false, fmt.Errorf("performance.md has no row %q for %s", filter, vendor)
+	}
+	ns, err = strconv.ParseFloat(string(row[3]), 64)
+	return ns, len(row[1]) > 0, err
+}
+
+var sentence = regexp.MustCompile(`(?s)(<!-- speed -->\n).*?(<!-- end -->)`)
+
+// readme returns README.md with the times of performance.md in its sentence about speed.
+func readme(docs string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(docs, "performance.md"))
+	if err != nil {
+		return "", err
+	}
+	old, err := os.ReadFile(filepath.Join(docs, "../README.md"))
+	if err != nil {
+		return "", err
+	}
+	if !sentence.Match(old) {
+		return "", errors.New("README.md has no mark <!-- speed -->")
+	}
+	var times []any
+	for _, filter := range []string{"DoubleHashing, Murmur3", "SplitBlock, RapidHash", "bits-and-blooms"} {
+		for _, vendor := range vendors {
+			ns, _, err := lookup(text, vendor, filter)
+			if err != nil {
+				return "", err
+			}
+			times = append(times, ns)
+		}
+	}
+	return sentence.ReplaceAllString(string(old), fmt.Sprintf("${1}"+
+		"A lookup takes %.1f ns on AMD and %.1f ns on Intel; with `SplitBlock` and `RapidHash` %.1f and %.1f; in bits-and-blooms\n"+
+		"%.1f and %.1f. `bash checks/peers/run` [measures](docs/performance.md) it.\n${2}", times...)), nil
 }
