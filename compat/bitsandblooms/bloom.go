@@ -5,9 +5,28 @@
 //
 // The same keys set the same bits, and files, JSON and gob have the same bytes. All methods are safe for concurrent
 // use, except ReadFrom, the methods that unmarshal, and those of the bit set that BitSet returns. If several goroutines
-// add the same new key by TestAndAdd or TestOrAdd, at most one gets false. [docs/formats.md] lists all differences.
+// add the same new key by TestAndAdd or TestOrAdd, at most one gets false.
 //
-// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md#bits-and-blooms
+// # Differences
+//
+//   - go mod tidy raises the go line of your go.mod to 1.24. From a line below 1.22, this changes the meaning of loop
+//     variables, and go vet looks for more.
+//   - k is at most 255. Functions that make a filter panic for a larger k, and for a filter that does not fit the
+//     memory. NewWithEstimates and EstimateParameters panic if p is not between 0 and 1, and take n = 0 as 1.
+//   - FromWithM ignores words that m bits do not need. On 32-bit systems, From and FromWithM need a slice that begins
+//     at a multiple of 8 bytes, as a slice from make does, and refuse 2^26 words or more.
+//   - BitSet returns a new bit set over the filter's words. Its length is always m.
+//   - Reading refuses m = 0, k = 0, set bits from m on, and a bit set of another number of words than m needs. So it
+//     refuses their empty filter of New(0, k), and filters of FromWithM with a shorter or longer slice. After an error,
+//     the filter is unchanged.
+//   - bitset.LittleEndian and bitset.Base64StdEncoding do not change what is written. Both byte orders and both
+//     alphabets are read.
+//   - Of the zero BloomFilter, only Cap, K, BitSet, Equal and JSON are the same. WriteTo, MarshalBinary, GobEncode and
+//     Merge return an error that wraps bloom.ErrInvalid. Its other methods panic.
+//   - null in JSON leaves a filter unchanged. Merge with nil is an error.
+//   - TestAndAdd is TestOrAdd: it writes nothing if the key is present.
+//   - ApproximatedSize of a full filter is the largest uint32.
+//   - Compare filters by Equal, not by reflect.DeepEqual.
 package bloom
 
 import (

@@ -5,9 +5,8 @@
 //	if f.AddString("key") { // !TestAndAddString
 //
 // The filters are of type [bloom.BloomFilter], with the strategy [Strategy]. New(m, k) of bits-and-blooms is
-// [bloom.NewWithParams] with M, K and [Strategy]. [docs/formats.md] lists the other calls.
-//
-// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
+// [bloom.NewWithParams] with M, K and [Strategy]. Test is Contains, TestAndAdd is the opposite of Add, and Merge is
+// Union. Cap and K are in Params, and ApproximatedSize is in Stats.
 package bitsandblooms
 
 import (

@@ -24,9 +24,9 @@ const headBytes = 6
 
 var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 
-// Read reads a filter that Guava's writeTo or [Write] has written, in O(m), and nothing beyond its
-// end: several filters may follow each other in a stream. At the end of the stream it returns
-// io.EOF itself. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both.
+// Read reads a filter that Guava's writeTo or [Write] has written, in O(m), and nothing beyond its end: several filters
+// may follow each other in a stream. It does not read Java serialization (ObjectOutputStream). At the end of the stream
+// it returns io.EOF itself. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both.
 //
 // Read allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes], which refuses larger filters at
 // once. The format has no checksum, so damaged words are not detected.

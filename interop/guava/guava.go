@@ -6,13 +6,28 @@
 //
 // The filters are of type [bloom.BloomFilter], with the strategy [Mitz64] or, for Guava up to version 16, [Mitz32].
 //
-// A file does not name its Funnel. In Go a key is the bytes that the funnel makes: the string itself for
-// Funnels.stringFunnel(UTF_8), and the results of [UnencodedCharsFunnel], [IntegerFunnel] and [LongFunnel] for the
-// funnels of these names. With a wrong funnel, keys are not found.
+// # Funnels
 //
-// [docs/formats.md] shows a Java program and a Go program that share a filter.
+// A file does not name its Funnel. With a wrong funnel, keys are not found. In Go a key is the bytes that the funnel
+// passes to the hash:
 //
-// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
+//   - stringFunnel(UTF_8), byteArrayFunnel, putString(s, UTF_8), putBytes: the bytes themselves. In putString, Java
+//     encodes half of a surrogate pair as '?'.
+//   - unencodedCharsFunnel, integerFunnel, longFunnel: [UnencodedCharsFunnel], [IntegerFunnel], [LongFunnel]
+//   - putShort, putChar: binary.LittleEndian.AppendUint16
+//   - putFloat: binary.LittleEndian.AppendUint32 of math.Float32bits; putDouble: AppendUint64 of math.Float64bits
+//   - putByte: one byte; putBoolean: the byte 0 or 1
+//   - sequentialFunnel, or several fields: the elements or fields one after the other, with nothing between them
+//
+// A key of two fields:
+//
+//	key := append(buf[:0], user.Name...) // into.putString(user.name, UTF_8)
+//	key = guava.LongFunnel(key, user.ID) //     .putLong(user.id)
+//	f.Add(key)
+//
+// [examples/guava] has a Java program and a Go program that share a filter.
+//
+// [examples/guava]: https://github.com/seed3447c163/bloom/tree/main/examples/guava
 package guava
 
 import (
@@ -32,8 +47,7 @@ const (
 // strategy. With the same keys, both have the same bytes.
 //
 // Guava uses the textbook formula and rounds k to the nearest whole number, so the rate at n keys can be a few percent
-// above p. For small filters with a small p, see [Mitz64]. For Guava up to version 17, whose k is another one, see
-// docs/formats.md.
+// above p. For small filters with a small p, see [Mitz64].
 //
 // The only option is [bloom.WithMaxBytes]. The error wraps [bloom.ErrInvalid] if p is not between 0 and 1, for another
 // option, or if Guava cannot make the filter because k is above 255 or m is 0. It wraps [bloom.ErrTooLarge] for more
@@ -54,7 +68,11 @@ func required(s bloom.Strategy) []bloom.Option { return []bloom.Option{bloom.Wit
 type Release int
 
 // The releases differ in k by 1, and only for very small n, such as n <= 3 at p = 0.01, and where the fractional part
-// of -log2(p) is just above 1/2. Guava 17 and earlier used integer division and have no Release.
+// of -log2(p) is just above 1/2.
+//
+// Guava 17 and earlier divided integers and have no Release. For their filter, pass the m of [Params] and k = max(1,
+// round(⌊b/n⌋·ln 2)) to [bloom.NewWithParams], with b = ⌊-n·ln p/(ln 2)²⌋. Up to Guava 16, its strategy is [Mitz32],
+// for up to 2³¹ bits.
 const (
 	Since334 Release = iota + 1 // Guava 33.4 and later
 	Since18                     // Guava 18 to 33.3

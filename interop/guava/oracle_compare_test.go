@@ -37,7 +37,7 @@ func TestAgainstGuava(t *testing.T) {
 			o := newOracle(t, path)
 			t.Run("both ways", o.bothWays)
 			t.Run("golden", o.golden)
-			t.Run("docs", o.page)
+			t.Run("programs", o.programs)
 			t.Run("sizes", o.sizes)
 			t.Run("beyond 2^31 bits", o.large)
 		})
@@ -138,22 +138,14 @@ func (o *oracle) large(t *testing.T) {
 	o.checked(t, cases)
 }
 
-// block returns the first code block of a kind in a page.
-func block(t *testing.T, page, kind string) string {
-	_, rest, _ := strings.Cut(page, "\n```"+kind+"\n")
-	code, _, found := strings.Cut(rest, "```\n")
-	require.True(t, found, kind)
-	return code
-}
-
-// page runs the programs of docs/formats.md and compares their output with the page.
-func (o *oracle) page(t *testing.T) {
-	page, err := os.ReadFile("../../docs/formats.md")
+// programs runs the two programs of examples/guava in turn.
+func (o *oracle) programs(t *testing.T) {
+	source, err := filepath.Abs("../../examples/guava")
 	require.NoError(t, err)
 	dir := t.TempDir()
-	for name, kind := range map[string]string{"Bounces.java": "java", "main.go": "go"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(block(t, string(page), kind)), 0o600))
-	}
+	program := filepath.Join(dir, "program")
+	out, err := exec.Command("go", "build", "-o", program, filepath.Join(source, "main.go")).CombinedOutput() // here, in this module
+	require.NoError(t, err, "%s", out)
 	run := func(name string, args ...string) string {
 		command := exec.Command(name, args...)
 		command.Dir, command.Env = dir, utf8Environment()
@@ -161,17 +153,10 @@ func (o *oracle) page(t *testing.T) {
 		require.NoError(t, err, "%s: %s", name, out)
 		return string(out)
 	}
-	program := filepath.Join(dir, "program")
-	out, err := exec.Command("go", "build", "-o", program, filepath.Join(dir, "main.go")).CombinedOutput() // here, in this module
-	require.NoError(t, err, "%s", out)
-	var got strings.Builder
-	for line := range strings.Lines(block(t, string(page), "console")) {
-		switch words := strings.Fields(line); {
-		case strings.HasPrefix(line, "$ java"):
-			got.WriteString(line + run("java", append(quickJava, "-cp", o.classPath, "Bounces.java", words[5])...))
-		case strings.HasPrefix(line, "$ go"):
-			got.WriteString(line + run(program))
-		}
+	java := func(what string) string {
+		return run("java", append(quickJava, "-cp", o.classPath, filepath.Join(source, "Bounces.java"), what)...)
 	}
-	require.Equal(t, block(t, string(page), "console"), got.String())
+	require.Empty(t, java("publish"))
+	require.Equal(t, "old@example.com true\njürgen@example.com true\nanna@example.com false\nnew@example.com bounced for the first time\n", run(program))
+	require.Equal(t, "true\ntrue\n", java("ask"))
 }

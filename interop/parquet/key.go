@@ -26,7 +26,8 @@ import (
 //	STRING, ENUM, JSON, bytes       the same bytes
 //
 // For [Column.Contains] and the result of [Column.Filter], 0 and -0 are the same number. For a FIXED_LEN_BYTE_ARRAY(16)
-// without a logical type, text is 16 bytes or a UUID with hyphens.
+// without a logical type, text is 16 bytes or a UUID with hyphens. The key of a DECIMAL in a BYTE_ARRAY has the fewest
+// bytes that hold the number.
 //
 // The error wraps bloom.ErrInvalid if text is not a value of the column, for example because it has more digits than
 // the column's scale or unit, or if the column's type is not in the table.

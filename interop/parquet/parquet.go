@@ -68,9 +68,9 @@ func schemeOf(size uint64, opts []bloom.Option) (bloom.Scheme, error) {
 // Read allocates memory as the bytes arrive. The format has no checksum, so damaged bits are not detected.
 //
 // The error wraps bloom.ErrCorrupt if the bytes are not a filter, and also io.ErrUnexpectedEOF if they end too early.
-// It wraps bloom.ErrIncompatible for an algorithm, hash or compression that is not in version 2 of the format, and
-// bloom.ErrTooLarge if the filter is larger than WithMaxBytes or the machine's memory. If r fails, it wraps the error
-// of r. At the end of the stream Read returns io.EOF itself.
+// It wraps bloom.ErrIncompatible for an algorithm, hash or compression (parquet-go's gzip) that is not in version 2 of
+// the format, and bloom.ErrTooLarge if the filter is larger than WithMaxBytes or the machine's memory. If r fails, it
+// wraps the error of r. At the end of the stream Read returns io.EOF itself.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	_, size, err := readHeader(r)
 	if err != nil {

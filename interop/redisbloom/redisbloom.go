@@ -7,10 +7,8 @@
 //	for iterator, data := range f.Chunks() {                                       // BF.LOADCHUNK name iterator data
 //
 // A filter of RedisBloom is a chain of layers. When the last layer is full, a larger layer with half its rate follows.
-// [docs/formats.md] has the formulas. In this package k is at most 255, so a filter has at most about 250 layers. With
-// an Expansion of 2 or more, memory ends earlier.
-//
-// [docs/formats.md]: https://github.com/seed3447c163/bloom/blob/main/docs/formats.md
+// In this package k is at most 255, so a filter has at most about 250 layers. With an Expansion of 2 or more, memory
+// ends earlier.
 package redisbloom
 
 import (
@@ -48,8 +46,12 @@ type Plan struct {
 }
 
 // New returns the empty filter that BF.RESERVE makes. Its layers have rates p/2, p/4 and so on, which sum to p. A
-// filter that does not grow has rate p. RedisBloom's default expansion is 2. RedisBloom sizes by the textbook formula,
-// so small layers with a small p have a higher rate.
+// filter that does not grow has rate p. RedisBloom's default expansion is 2. RedisBloom sizes a layer for n keys at
+// rate r by the textbook formula, so small layers with a small p have a higher rate:
+//
+//	b = -ln r / 0.480453013918201              bits per key
+//	m = floor(n·b), rounded up to a multiple of 64
+//	k = ceil(0.693147180559945·b)
 //
 // The only option is [bloom.WithMaxBytes], which limits the memory of all layers together, also when the filter grows.
 // The error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1 or for another option, and bloom.ErrTooLarge if
