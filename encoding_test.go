@@ -212,15 +212,11 @@ func TestFormatDocHasEveryName(t *testing.T) {
 	require.Contains(t, doc, "`"+secretCheckText+"`")
 }
 
-// TestPythonReader runs the reader of docs/spec.md on the golden files.
+// TestPythonReader runs testdata/reader.py on the golden files.
 func TestPythonReader(t *testing.T) {
 	t.Parallel()
 	python := testkit.Program(t, "python3", "python3")
-	_, code, found := strings.Cut(string(must(os.ReadFile("docs/spec.md"))), "```python\n")
-	require.True(t, found)
-	code, _, found = strings.Cut(code, "```")
-	require.True(t, found)
-	code += `
+	code := string(must(os.ReadFile("testdata/reader.py"))) + `
 import sys
 for path in sys.argv[1:]:
     with open(path, "rb") as f:

@@ -19,7 +19,8 @@ const maxChunk = 16 << 20
 
 // Chunks yields the filter in chunks, each an iterator and bytes, for BF.LOADCHUNK in this order. The first chunk has
 // iterator 1 and the header. The others have the bits of the layers, the oldest first, at most 16 MiB of one layer per
-// chunk. Their iterator is 1 plus the number of bytes of bits up to the chunk's end.
+// chunk. Bit i of a layer is bit i%8 of byte i/8. Their iterator is 1 plus the number of bytes of bits up to the
+// chunk's end.
 //
 // The bytes are valid until the next chunk. Do not add keys until Chunks has ended, because the header has their
 // number.
@@ -126,9 +127,10 @@ func appendHead(iterator int64, length int) []byte {
 	return binary.LittleEndian.AppendUint64(head, uint64(length))
 }
 
-// WriteTo writes the chunks to w, in a format that [Read] and the command bloom read. Do not add keys during the call.
-// To save a filter in a file, call persist.Save. WriteTo returns any error from w, or one that wraps bloom.ErrInvalid
-// if f is nil or the zero Filter.
+// WriteTo writes the chunks to w, in a format that [Read] and the command bloom read: per chunk, the iterator and the
+// length, in 8 little-endian bytes each, and the bytes. Do not add keys during the call. To save a filter in a file,
+// call persist.Save. WriteTo returns any error from w, or one that wraps bloom.ErrInvalid if f is nil or the zero
+// Filter.
 func (f *Filter) WriteTo(w io.Writer) (n int64, err error) {
 	if f == nil || f.layers.Load() == nil {
 		return 0, failure.Errorf(bloom.ErrInvalid, "a filter of RedisBloom that is nil or zero, want one of redisbloom.New or Read")
