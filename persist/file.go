@@ -75,7 +75,7 @@ func (f *File) failure(op string) error {
 	return failed(op, f.path, errReadOnly)
 }
 
-// Add adds a key. It returns true if the key is new, false if it was probably there already. Of the calls in all
+// Add adds a key. It returns true if the key is new, false if it was probably there already. Among the calls of all
 // processes, at most one gets true for a key. See [bloom.BloomFilter.Add].
 func (f *File) Add(key []byte) bool {
 	m := f.writing("Add")
@@ -225,5 +225,5 @@ func (f *File) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a persist.File", "BloomFilter")
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (f *File) LogValue() slog.Value { return slog.StringValue(f.String()) }

@@ -22,8 +22,8 @@ import (
 // command bloom write it.
 //
 // A List reads a new file into memory, checks every byte, and then replaces the old filter. Lookups do not wait; each
-// uses the old or the new filter. A damaged or missing file does not change the filter. With a mapped file, truncation
-// would end each process that reads the missing part.
+// uses the old or the new filter. A damaged or missing file does not change the filter. If a List mapped the file,
+// truncation would end each process that reads the missing part.
 //
 // All methods are safe for concurrent use by multiple goroutines. The zero List is not usable: its
 // methods return an error or panic, except String.
@@ -99,7 +99,7 @@ func (l *List) Reload() (changed bool, err error) {
 		}
 		f, err := bloom.Read(file, opts...)
 		if sightOf(file) != now {
-			now = fingerprint{} // it was written to while it was read
+			now = fingerprint{} // the file was written to while it was read
 		}
 		return f, err
 	}, l.opts...)
@@ -123,7 +123,7 @@ func sightOf(file *os.File) (s fingerprint) {
 		_, err = file.ReadAt(s.end[:], max(0, s.size-int64(len(s.end))))
 	}
 	if err != nil {
-		return fingerprint{size: -1} // no list
+		return fingerprint{size: -1} // differs from every file
 	}
 	return s
 }
@@ -172,5 +172,5 @@ func (l *List) String() string {
 	return fmt.Sprintf("persist.List(path=%q filter=%v)", l.path, f)
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (l *List) LogValue() slog.Value { return slog.StringValue(l.String()) }

@@ -52,7 +52,7 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 			return f, err
 		}
 		if err := create(osFiles{}, path, want); err != nil && !errors.Is(err, fs.ErrExist) {
-			if _, none := os.Stat(path); none != nil { // otherwise another process has made it, with the last space
+			if _, none := os.Stat(path); none != nil { // if there is a file, another process has made it, perhaps with the last disk space
 				return nil, failed("create", path, err)
 			}
 		}
@@ -129,8 +129,8 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 	return m, nil
 }
 
-// isWanted returns an error if the file's n or p differ from want's, or its strategy, hash or seed from those of opts.
-// It ignores m and k of want.
+// isWanted returns an error if the file has another n or p than want, or another strategy, hash or seed than opts. It
+// ignores want's m and k.
 func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	got, p := f.scheme.Params(), want.Params()
 	if got.N != p.N || got.P != p.P {

@@ -18,12 +18,12 @@ import (
 // is the complete old one or the complete new one. When Save has returned nil it is the new one, even after a power
 // cut. The file has every key whose Add had returned before the call, and perhaps keys added during the call.
 //
-// Save writes a temporary file in the same folder, which takes the space of a second filter, and renames it. If path is
-// a symbolic link, Save replaces its target; on Unix it refuses a link that another user has put into a sticky folder
-// such as /tmp. Saves of one path by one process run one after the other. Save does not wait for other processes: the
-// last rename wins. The temporary file is called path.*.unfinished, where * is 16 hexadecimal digits, and path is cut
-// if the name would have more than 255 bytes. A killed process leaves it. A later Save to the folder removes it, but
-// not the file of a running Save, which is locked.
+// Save writes a temporary file in the same folder and renames it. The temporary file takes the space of a second
+// filter. If path is a symbolic link, Save replaces its target; on Unix it refuses a link that another user has put
+// into a sticky folder such as /tmp. Saves of one path by one process run one after the other. Save does not wait for
+// other processes: the last rename wins. The temporary file is called path.*.unfinished, where * is 16 hexadecimal
+// digits, and path is cut if the name would have more than 255 bytes. A killed process leaves it. A later Save to the
+// folder removes it. The file of a running Save is locked, and stays.
 //
 // A new file has the permissions of os.Create from its first byte. A replaced file keeps its permissions, owner and
 // group. If the caller may not keep the group, the group's permissions are lost. If the caller may not keep the owner,
@@ -35,8 +35,8 @@ import (
 //
 // Save returns any error from WriteTo or the operating system. The error wraps fs.ErrExist if path names a mapped
 // filter, an open file such as /dev/stdout, or anything but a regular file. An old file that cannot be read is an
-// error, because it might be a mapped filter. After an error the old file is unchanged, except if the sync of the
-// folder fails, which is the last step. [docs/files.md] has the limits of each system.
+// error, because it might be a mapped filter. After an error the old file is unchanged, except if the last step, the
+// sync of the folder, fails. [docs/files.md] has the limits of each system.
 //
 // [docs/files.md]: https://github.com/seed3447c163/bloom/blob/main/docs/files.md
 func Save(path string, f io.WriterTo) error {
@@ -49,7 +49,7 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 	}
 	defer lockPath(path)()
 	old, err := openOld(path)
-	defer func() { old.Close() }() // which frees the space of a replaced file
+	defer func() { old.Close() }() // frees the space of a replaced file
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,11 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 		if err := file.inherit(old); err != nil {
 			return err
 		}
-		if err := file.Sync(); err != nil { // before the rename, which could survive a power cut without the data
+		if err := file.Sync(); err != nil { // before the rename: otherwise only the rename could survive a power cut
 			return err
 		}
 		for {
-			// Meanwhile another process may have replaced the old file.
+			// Another process may have replaced the old file since openOld.
 			old.Close()
 			if old, err = openOld(path); err != nil {
 				return err
@@ -73,7 +73,7 @@ func save(files fileSystem, path string, w io.WriterTo) (err error) {
 				return err
 			}
 			if runtime.GOOS == "windows" {
-				old.Close() // some versions do not replace an open file
+				old.Close() // some versions of Windows do not replace an open file
 			}
 			err = explained(files.publish(file, path, old != nil))
 			if old != nil || !errors.Is(err, fs.ErrExist) {
@@ -129,7 +129,7 @@ func realPath(path string) (string, error) {
 	for range most {
 		target, err := os.Readlink(path)
 		if err != nil {
-			return path, nil // no link; the next step returns other errors too
+			return path, nil // path is no link, or the next step will return the error, too
 		}
 		if foreignLink(path) {
 			return "", fmt.Errorf("%w: %q is a link of another user in a sticky folder", fs.ErrPermission, path)

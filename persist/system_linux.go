@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve allocates disk space for the first size bytes of a file. It keeps the bytes.
+// reserve allocates disk space for the first size bytes of a file. It does not change the bytes.
 func reserve(f *os.File, size int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), 0, 0, size)
@@ -19,8 +19,8 @@ func reserve(f *os.File, size int64) error {
 	}
 }
 
-// fillHoles allocates disk space for the holes that a copied file may have. A read-only file needs that only on tmpfs,
-// where even a read of a hole allocates memory. If no memory is left, the system stops the program.
+// fillHoles allocates disk space for the holes that a copied file may have. A read-only file needs that only on tmpfs:
+// there, even a read of a hole allocates memory. If no memory is left, the system stops the program.
 func fillHoles(f *os.File, info os.FileInfo, data []byte, readOnly bool) error {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Blocks*512 >= info.Size() {
 		return nil

@@ -42,7 +42,7 @@ func takeOwner(f, old *os.File) (fs.FileMode, error) {
 	lost := error(unix.EPERM)
 	if got.Uid != want.Uid || got.Gid != want.Gid {
 		if lost = f.Chown(int(want.Uid), int(want.Gid)); lost != nil {
-			_ = f.Chown(-1, int(want.Gid)) // which a member of the group may do
+			_ = f.Chown(-1, int(want.Gid)) // a member of the group may do this
 		}
 		if err := unix.Fstat(int(f.Fd()), &got); err != nil {
 			return 0, err

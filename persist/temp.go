@@ -57,7 +57,7 @@ func makeFile(files fileSystem, path string, old *os.File, fill func(tempFile) e
 	return files.syncDir(folder(path))
 }
 
-// folder is filepath.Dir without its cleaning, which would drop a link before a "..".
+// folder is filepath.Dir without cleaning the path: cleaning would drop a link before a "..".
 func folder(path string) string {
 	dir, _ := filepath.Split(path)
 	return cmp.Or(dir, ".")
@@ -88,7 +88,7 @@ func (osFiles) create(path string, old *os.File) (tempFile, error) {
 		}
 		if lock(f) != errLocked && isNamed(f) { // some network file systems cannot lock
 			if old != nil {
-				if _, err := takeOwner(f, old); err != nil { // early, before the filter is written
+				if _, err := takeOwner(f, old); err != nil { // early: the filter is not written yet
 					osFiles{}.discard(&osFile{f})
 					return nil, err
 				}
@@ -187,14 +187,14 @@ func notSupported(err error) bool {
 
 func (osFiles) syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // there, publish returns when the name is on the disk
+		return nil // not needed: publish returns when the name is on the disk
 	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	if err := d.Sync(); !notSupported(err) { // some network file systems cannot
+	if err := d.Sync(); !notSupported(err) { // some network file systems cannot sync folders
 		return err
 	}
 	return nil

@@ -28,7 +28,8 @@ func rename(from, to string, replace bool) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// The file system has no links. This check and the rename are two steps.
+	// The file system has no links. If another process makes the file between this check and the rename, it is
+	// replaced.
 	if _, err := os.Lstat(to); err == nil {
 		return fs.ErrExist
 	}

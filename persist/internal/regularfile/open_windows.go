@@ -15,7 +15,7 @@ func open(path string, flag int) (*os.File, error) {
 	if flag&os.O_RDWR != 0 {
 		access |= windows.GENERIC_WRITE
 	}
-	attributes := uint32(windows.FILE_ATTRIBUTE_NORMAL | windows.FILE_FLAG_BACKUP_SEMANTICS) // a folder, too, to see that it is one
+	attributes := uint32(windows.FILE_ATTRIBUTE_NORMAL | windows.FILE_FLAG_BACKUP_SEMANTICS) // opens a folder, too, so that Check can refuse it
 	if flag&NoFollow != 0 {
 		attributes |= windows.FILE_FLAG_OPEN_REPARSE_POINT
 	}
