@@ -87,8 +87,8 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 	return ctx.Err()
 }
 
-// grow rebuilds a full filter. How many of its keys were deleted is known only after listing all keys, which needs a
-// filter of a chosen size. So grow doubles n until a list has filled less than a third of it.
+// grow rebuilds a full filter. Only a list of all keys shows how many were deleted, and the list needs a filter of a
+// chosen size. So grow builds for twice the keys, until a list has filled less than a third of the filter.
 func (g *Guard) grow(ctx context.Context) error {
 	l := g.state.Load().current
 	n, p, keys := l.Params().N, l.Params().P, l.keys.Load()
@@ -99,7 +99,7 @@ func (g *Guard) grow(ctx context.Context) error {
 		return g.Rebuild(ctx, n, p)
 	}
 	err := g.Rebuild(ctx, 2*keys, p)
-	if errors.Is(err, bloom.ErrTooLarge) && l.listed < n/2 { // mostly deleted keys
+	if errors.Is(err, bloom.ErrTooLarge) && l.listed < n/2 { // most of the filter's keys were deleted
 		return g.Rebuild(ctx, n, p)
 	}
 	return err
@@ -118,7 +118,7 @@ func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 	return g.scan(ctx, n, p)
 }
 
-// take waits for a token of turn, which gives the right to build or to save. It returns an error for a zero Guard.
+// take waits for the token of turn, the right to build or to save. For a zero Guard, it returns an error.
 func take(ctx context.Context, turn chan struct{}) error {
 	if turn == nil {
 		return failure.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")
@@ -180,7 +180,7 @@ func (g *Guard) publish(s *state) { g.retired = append(g.retired, g.state.Swap(s
 
 // list adds the keys put after since to a filter.
 func (g *Guard) list(ctx context.Context, l *layer, since []byte) error {
-	const often = 256 // keys between two looks at ctx; their cost is then negligible
+	const often = 256 // keys between two checks of ctx, enough that the checks take no time
 	keys, added := uint64(0), uint64(0)
 	defer func() {
 		l.keys.Add(added)

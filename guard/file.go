@@ -102,7 +102,7 @@ func read(r io.Reader, opts ...bloom.Option) (s snapshot, err error) {
 	if err := in.Numbers("the header", &keys, &listed, &length); err != nil {
 		return s, err
 	}
-	const most = 1 << 53 // the bits of a filter
+	const most = 1 << 53 // no filter has more bits
 	if keys > most || listed > most {
 		return s, failure.Errorf(bloom.ErrCorrupt, "%d keys, %d listed, want at most 2^53", keys, listed)
 	}

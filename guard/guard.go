@@ -157,9 +157,9 @@ func Get[V any](
 	return value, found, err
 }
 
-// Put adds keys to the filter and then calls store, which makes them visible in the store: a whole write, or the commit
-// of a transaction. Put does not wait for other calls. Open and Rebuild wait for unfinished puts before they list the
-// keys, so store must not call Open or Rebuild. The keys need not be new.
+// Put adds keys to the filter, then calls store. That function makes the keys visible in the store, by a whole write or
+// by the commit of a transaction. Put does not wait for other calls. Open and Rebuild wait for unfinished puts before
+// they list the keys, so store must not call Open or Rebuild. The keys need not be new.
 //
 // Put returns any error from store. After an error or a panic the keys may be in the store, or come later, as with a
 // commit that times out. So the Guard keeps them until the program ends, in some dozen bytes each, and adds them to
@@ -170,7 +170,7 @@ func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 	s.next.add(keys)
 	s.current.add(keys)
 	stored := false
-	defer func() { // before leave: a build that has waited for this Put sees them
+	defer func() { // before leave: a build that has waited for this Put sees the uncertain keys
 		if !stored {
 			g.uncertainMu.Lock()
 			for _, key := range keys {
@@ -216,5 +216,5 @@ func (g *Guard) String() string {
 	return fmt.Sprintf("guard.Guard(path=%q keys=%d filter=%v)", g.path, s.current.keys.Load(), s.filter)
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (g *Guard) LogValue() slog.Value { return slog.StringValue(g.String()) }

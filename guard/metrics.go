@@ -4,13 +4,13 @@ package guard
 //
 //   - ready: 1 if there is a filter, else 0
 //   - listed_keys: keys listed by the build under way, or by the last one
-//   - added_keys: new keys added to the filter, which is full when they are more than the N of [Guard.Stats]. False
-//     positives are not counted; keys deleted since the last build are.
+//   - added_keys: new keys added to the filter. The filter is full when they are more than the N of
+//     [Guard.Stats]. False positives are not counted, keys deleted since the last build are.
 //   - the results of [Get]: spared (the filter said "no"), found (the store had the key), false_positives
 //     (the filter said "maybe", and the store did not have the key), not_ready (the store was asked
 //     because there was no filter) and failed (the store returned an error)
-//   - false_positive_rate: the observed rate, false_positives / (false_positives + spared), and 0 if
-//     there were none. Keys deleted since the last build count.
+//   - false_positive_rate: the observed rate, false_positives / (false_positives + spared), 0 if both
+//     are 0. Keys deleted since the last build count.
 //
 // spared is exact up to 32,768. Then, on average, one call in 256 adds 256, so that lookups rarely write to shared
 // memory. The standard error at x calls is 16·√x: 1.6 % at a million and 0.2 % at a hundred million.

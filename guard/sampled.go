@@ -7,7 +7,7 @@ import (
 
 // A sampled is a counter for many goroutines.
 type sampled struct {
-	many  atomic.Bool // add samples; this cache line is then only read
+	many  atomic.Bool // add samples; from then on, this cache line is rarely written
 	_     [64]byte
 	count atomic.Uint64
 	_     [64]byte
@@ -18,7 +18,7 @@ const (
 	weight = 256     // of a sampled call, a power of two
 )
 
-// add counts every call at first. Later it adds weight for, on average, one call in weight.
+// add counts every call at first. Later, one call in weight, on average, adds weight.
 func (c *sampled) add() {
 	switch {
 	case !c.many.Load():

@@ -14,7 +14,7 @@ import (
 //   - A build makes a filter from the keys that the store lists. One runs at a time.
 //   - A layer is a filter and the number of its keys. Lookups use the current layer; puts add to the
 //     current one and, during a build, to the next one.
-//   - A state is these two layers. A build publishes another state, which retires the one before.
+//   - A state is these two layers. A build that publishes another state retires the one before.
 //   - A retired state may have puts inside. When its last put has left, it is idle.
 //   - The uncertain keys come from failed puts: the store may have them, or get them later.
 //
@@ -52,7 +52,7 @@ type state struct {
 // the old state.
 type puts struct {
 	_      [64]byte
-	inside atomic.Int64 // their number, plus retired
+	inside atomic.Int64 // number of Puts in the state, plus retired if the state was replaced
 	idle   chan struct{}
 	once   sync.Once
 	_      [64]byte
