@@ -25,7 +25,7 @@ import (
 )
 
 // The largest accepted deviations of a measured value, in standard deviations. Chance exceeds them with probability
-// 10^-7 for strategies and 10^-11 for hashes, which may have another seed in each run.
+// 10^-7 for strategies, and 10^-11 for hashes, because a hash may have another seed in each run.
 const (
 	sigmas     = 5.5
 	hashSigmas = 7
@@ -37,7 +37,7 @@ func digests(seed uint64) func() (h1, h2 uint64) {
 	return func() (h1, h2 uint64) { return r.Uint64(), r.Uint64() }
 }
 
-// key returns the i-th of a sequence of different keys of several lengths.
+// key returns key i of a sequence of different keys of several lengths.
 func key(i uint64) []byte {
 	const zeros = "key 00000000000000000000"
 	digits := strconv.AppendUint(make([]byte, 0, 20), i, 10)
@@ -76,7 +76,7 @@ func noAllocations(name string, call func()) error {
 	return nil
 }
 
-// rate fills the filter with n keys, several times, looks up other keys, and compares the measured rate with the
+// rate fills the filter with n keys and looks up other keys, several times. It compares the measured rate with the
 // promised one.
 func rate(f *bloom.BloomFilter, n uint64, times, lookups int, sigmas float64, add func(), contains func() bool) error {
 	p := f.Params()
@@ -97,7 +97,7 @@ func rate(f *bloom.BloomFilter, n uint64, times, lookups int, sigmas float64, ad
 	}
 	all := float64(lookups * times)
 	promised := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, n)
-	variance := max(promised*all, squares-sum*sum/float64(times)) // lookups and filters both vary
+	variance := max(promised*all, squares-sum*sum/float64(times)) // by chance in the lookups, or in the filters if larger
 	if sum > promised*all*1.02+sigmas*math.Sqrt(variance)+1 {
 		return fmt.Errorf("the rate is %.4g, want at most the promised %.4g (%.0f false positives of %.0f, %.1f sigma)",
 			sum/all, promised, sum, all, (sum-promised*all)/math.Sqrt(variance))

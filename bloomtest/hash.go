@@ -14,7 +14,7 @@ import (
 //
 //   - the digest of a key is always the same, on all goroutines and at any alignment of the
 //     key;
-//   - it allocates nothing;
+//   - hashing allocates nothing;
 //   - keys that differ in any bit have digests that differ in about half of their bits;
 //   - the digest depends on every byte of a key of up to 4096 bytes, and on its length;
 //   - no bits of the digest depend on others;
@@ -119,7 +119,8 @@ func avalanche(s bloom.Scheme) error {
 	return nil
 }
 
-// longKeys changes each byte of long keys, and shortens keys of zeros.
+// longKeys checks that the digest of a long key changes with each byte, and the digest of a key of zeros with its
+// length.
 func longKeys(s bloom.Scheme) error {
 	for _, length := range []int{100, 257, 1000, 4096} {
 		k := bytes.Repeat([]byte("0123456789abcdef+"), length/17+1)[:length]
@@ -172,7 +173,7 @@ func hashRates(opts []bloom.Option) error {
 	page := "https://example.com/" + strings.Repeat("0", 80)
 	for _, s := range bloom.Strategies() {
 		if s.NeedsKey() {
-			continue // it has a hash of its own
+			continue // the strategy hashes the key itself
 		}
 		f, err := bloom.New(n, 0.01, append([]bloom.Option{bloom.WithStrategy(s)}, opts...)...)
 		if err != nil {

@@ -6,12 +6,13 @@ import (
 	"fmt"
 )
 
-// TestKeys tests an append function for package typed with different values, and returns the first failure as an error:
+// TestKeys tests an append function for package typed, with different values. It returns the first failure as an error.
+// The function fails if it
 //
-//   - it returns nil, or the same bytes for two of the values;
-//   - it returns different bytes for the same value in a later call, or if dst has less room;
-//   - it changes bytes that it returned for another value, or bytes before dst;
-//   - it keeps dst and uses it in another call.
+//   - returns nil, or the same bytes for two of the values;
+//   - returns different bytes for the same value in a later call, or if dst has less room;
+//   - changes bytes that it returned for another value, or bytes before dst;
+//   - keeps dst and uses its memory in another call.
 func TestKeys[T any](appendKey func(dst []byte, v T) []byte, values ...T) error {
 	if err := caught(func() error { return keys(appendKey, values) }); err != nil {
 		return fmt.Errorf("bloomtest: append function: %w", err)
@@ -46,7 +47,7 @@ func keys[T any](appendKey func(dst []byte, v T) []byte, values []T) error {
 			if string(dst) != before {
 				return fmt.Errorf("the bytes before dst change to %q for %v", dst, v)
 			}
-			for j := range dst[:cap(dst)] { // the function must no longer use them
+			for j := range dst[:cap(dst)] { // the function must no longer use this memory
 				dst[:cap(dst)][j] = 0xa5
 			}
 		}

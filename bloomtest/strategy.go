@@ -20,9 +20,9 @@ var defaultPoints = []bloom.Params{
 //     filter with the same m and k, and Add sets exactly these bits;
 //   - Add, Contains and AppendPositions allocate nothing;
 //   - the rate is at most that of FalsePositiveRate;
-//   - the part of the filter in which a key's bits are, and the bits within this part, are
-//     independent, so that no bit of the digest is used twice; for multiples of the m of the first
-//     point, with its k, as far as the strategy takes them.
+//   - no bit of the digest is used twice: the part of the filter in which a key's bits are, and the
+//     bits within this part, are independent. This check uses the first point's k, and multiples of
+//     its m as far as the strategy takes them.
 //
 // The default points have 10 to 20,000 keys and p >= 1e-4. Pass other points for a strategy that is known not to keep
 // its rate there. The rates are measured with independent digests, or with different keys for a strategy that needs the
@@ -58,8 +58,8 @@ func atPoint(s bloom.Strategy, p bloom.Params) error {
 	return nil
 }
 
-// bitsOf checks that the positions of many keys are the same in every call also in another scheme and concurrently, and
-// that a key sets as many bits as it has different positions.
+// bitsOf checks that a key has the same positions in every call, in another scheme, and on other goroutines. It also
+// checks that a key sets as many bits as it has different positions.
 func bitsOf(f *bloom.BloomFilter) error {
 	const keys = 2000
 	other, err := bloom.NewSchemeWithParams(bloom.Params{M: f.Params().M, K: f.Params().K}, bloom.WithStrategy(f.Scheme().Strategy()))

@@ -17,7 +17,7 @@ func checkNew(set any, noFunction bool) {
 	}
 }
 
-// An encoder encodes values as keys, and looks them up. It is what Filter and Growing share.
+// An encoder encodes values as keys, and looks them up. Filter and Growing embed it.
 type encoder[T any, S lookups] struct {
 	kind      string // the name of the type that embeds it, for String
 	appendKey func(dst []byte, v T) []byte
@@ -51,7 +51,7 @@ func (e *encoder[T, S]) String() string {
 	return fmt.Sprintf("typed.%s(values=%T set=%v)", e.kind, *new(T), e.set)
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (e *encoder[T, S]) LogValue() slog.Value { return slog.StringValue(e.String()) }
 
 // MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use the set's methods.
@@ -65,8 +65,8 @@ const groupKeys = 64
 // keyBytes is the length of the longest key for which nothing is allocated.
 const keyBytes = 128
 
-// A buffer is memory for the caller's function. It is on the heap: a function that wrongly keeps it sees other keys
-// later, but cannot corrupt a stack.
+// A buffer is memory for the caller's function. A buffer is on the heap: a function that wrongly keeps the memory sees
+// other keys later, but cannot corrupt a stack.
 type buffer struct {
 	bytes   [groupKeys * keyBytes]byte
 	used    int
@@ -114,7 +114,7 @@ func (e *encoder[T, S]) many(values []T, answers []bool, call func(keys [][]byte
 		var own []bool
 		if answers != nil {
 			own = b.answers[:n]
-			clear(own) // a set may stop at an error
+			clear(own) // if the set stops at an error, the rest is false
 		}
 		added := 0
 		added, err = call(b.keys[:n], own)

@@ -9,7 +9,7 @@ type GrowingSet interface {
 	ContainsMany(keys [][]byte, found []bool) int
 }
 
-// A Growing adds values of type T to a [GrowingSet] and looks them up. In all else it is like a [Filter].
+// A Growing adds values of type T to a [GrowingSet] and looks them up. Otherwise it is like a [Filter].
 type Growing[T any] struct {
 	encoder[T, GrowingSet]
 }

@@ -11,7 +11,7 @@
 //	}
 //
 // [New] takes a bloom.BloomFilter, counting.Filter or persist.File. [NewGrowing] takes a filter of package scalable,
-// rotating or redisbloom, whose Add can fail. Package bloomtest tests functions that append values; an example of [New]
+// rotating or redisbloom: their Add can fail. Package bloomtest tests functions that append values; an example of [New]
 // has one for a struct. [docs/guide.md] has more.
 //
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#keys-of-any-type
@@ -45,9 +45,8 @@ type Filter[T any] struct {
 // New returns a Filter that adds values to set and looks them up in set. A set can have several
 // Filters of different types.
 //
-// appendKey appends the bytes that stand for v to dst and returns the extended slice. It must not
-// keep dst, whose memory is used again. The standard library has such functions, for example
-// binary.LittleEndian.AppendUint64.
+// appendKey appends the bytes that stand for v to dst and returns the extended slice. It must not keep dst: the memory
+// is used again. The standard library has such functions, for example binary.LittleEndian.AppendUint64.
 //
 // Different values need different bytes. If a value has two strings, write the length before the
 // first; otherwise ("ab", "c") and ("a", "bc") are the same key. The bytes of a value must stay the
