@@ -31,9 +31,9 @@ func (d digest) compare(e digest) int {
 	return cmp.Compare(d.h2, e.h2)
 }
 
-// New makes the cascade of two lists: in has the keys of the first, out those of the second. A list may yield a key
-// several times, in any order, and may reuse the key's memory. New reads the lists more than once; they must yield the
-// same keys each time. An error from a list ends New.
+// New makes the cascade of two lists: in yields the keys of the first list, out the keys of the second. A list may
+// yield a key several times, in any order, and may reuse the key's memory. New reads the lists more than once; they
+// must yield the same keys each time. An error from a list ends New.
 //
 // p is the rate of the first level, for keys in neither list. p = 0 means the rate that makes the cascade smallest,
 // about sqrt(1/2)·r/s for r keys in and s keys out: use it if only keys of the two lists are looked up. If the strategy
@@ -43,9 +43,9 @@ func (d digest) compare(e digest) int {
 // The options are for [bloom.New]. [bloom.WithMaxBytes] limits the bits of all levels
 // together. The strategy must work on a key's digest.
 //
-// New hashes the second list twice, or three times with p = 0, on all processors. It needs about 32 bytes per key that
-// is in the first list or in the second and passes the first level, and up to twice as much until the garbage collector
-// runs.
+// New hashes the second list twice, or three times with p = 0, on all processors. It needs about 32 bytes for each key
+// of the first list and for each key of the second list that passes the first level. Until the garbage collector runs,
+// it needs up to twice as much.
 //
 // The error wraps [ErrConflict], an error of bloom.New, or an error of ctx or of a list.
 func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts ...bloom.Option) (*Cascade, error) {
@@ -152,7 +152,7 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 	free := make(chan batch, 2*runtime.GOMAXPROCS(0))
 	var mu sync.Mutex
 	var found [][]digest // by batch: one slice that grows would take more than twice the memory
-	var broken func()    // panics or exits as a worker did, in a custom hash or strategy
+	var broken func()    // repeats a worker's panic or exit, which a custom hash or strategy caused
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	var workers sync.WaitGroup
@@ -234,7 +234,7 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 		broken()
 	}
 	if err == nil && ctx.Err() != nil {
-		err = context.Cause(ctx) // a list that ends because of ctx may not say so
+		err = context.Cause(ctx) // a list that ends because of ctx may yield no error
 	}
 	return slices.Concat(found...), count, err
 }

@@ -7,13 +7,13 @@
 //	}
 //	refuse := c.ContainsString(sender) // exact for both lists
 //
-// One filter wrongly accepts some keys of the second list. A cascade adds a second filter of these keys, which wrongly
-// accepts some keys of the first list, a third filter of those, and so on until no key is left. For r keys in and s
-// keys out it needs about
+// One filter wrongly accepts some keys of the second list. A cascade adds a second filter of these keys. The second
+// filter wrongly accepts some keys of the first list, so there is a third filter of those, and so on until no key is
+// left. For r keys in and s keys out it needs about
 //
 //	1.44·log2(s/r) + 4.2  bits per key that is in
 //
-// which is 9 bits for ten times as many keys out as in. For keys in neither list, the false-positive rate is at most
+// For ten times as many keys out as in, this is 9 bits. For keys in neither list, the false-positive rate is at most
 // that of the first filter; see [New].
 //
 // Source: Larisch, Choffnes, Levin, Maggs, Mislove & Wilson 2017, "CRLite: A scalable
@@ -57,7 +57,7 @@ func (c *Cascade) Contains(key []byte) bool {
 // ContainsString is [Cascade.Contains] for a string, without copying it.
 func (c *Cascade) ContainsString(key string) bool { return c.Contains(memory.BytesOf(key)) }
 
-// contains looks up a key in the levels from first on. The levels before contain it.
+// contains looks up a key in the levels from first on. All earlier levels contain the key.
 func (c *Cascade) contains(h1, h2 uint64, first int) bool {
 	for i := first; i < len(c.filters); i++ {
 		if !c.filters[i].ContainsDigest(level(h1, h2, i)) {
@@ -178,7 +178,7 @@ func (c *Cascade) String() string {
 		first.Params().N, first.Params().P, len(c.filters), first.Scheme().Strategy(), c.SizeBytes())
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (c *Cascade) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Cascade.WriteTo].

@@ -49,7 +49,7 @@ func (f *Filter) String() string {
 	return fmt.Sprintf("counting.Filter(n=%d p=%g m=%d k=%d strategy=%s bytes=%d)", p.N, p.P, p.M, p.K, f.scheme.Strategy(), f.SizeBytes())
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
 // MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].

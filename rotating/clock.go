@@ -15,7 +15,7 @@ type timeline struct {
 	at     moment // the moment of start
 }
 
-// A moment is a generation and the time within it, which is less than its length.
+// A moment is a generation and the time since its beginning, less than its length.
 type moment struct {
 	generation int64
 	within     time.Duration
@@ -37,7 +37,8 @@ func (t timeline) portable() timeline {
 	return t
 }
 
-// from returns the timeline with a start at the beginning of a generation, which the clock has reached before.
+// from returns the timeline with its start moved to the beginning of a generation. The clock must have reached that
+// generation before.
 func (t timeline) from(generation int64) timeline {
 	hi, lo := bits.Mul64(uint64(generation-t.at.generation), uint64(t.length))
 	lo, borrow := bits.Sub64(lo, uint64(t.at.within), 0)

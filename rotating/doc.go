@@ -10,7 +10,7 @@
 //	}
 //	added, err := f.AddString(url)
 //	if added || err != nil {
-//		fetch(url) // not in the last 24 hours, and no other goroutine gets true; or there is no room for it
+//		fetch(url) // it is new, and no other goroutine gets true; or there is no room for it
 //	}
 //
 // Time is cut into generations, by default 4 per window. A key belongs to the generation in which
@@ -51,8 +51,8 @@
 //     generation that has a key.
 //   - If the clock jumps forward by more than a window, all keys are forgotten. If it goes back before a key is added,
 //     they are remembered again.
-//   - The system's clock is monotonic: setting the time of day has no effect. Only between WriteTo and Read does the
-//     time of day count; if it is set back, no time has passed.
+//   - The system's clock is monotonic: setting the time of day has no effect. The time of day counts only between
+//     WriteTo and Read; if it is set back, no time has passed.
 //
 // For messages that carry their time, pass [WithClock] a function that returns the latest time seen. A restarted
 // program may begin with the zero time.

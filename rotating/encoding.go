@@ -85,7 +85,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	start, at := time.Unix(int64(seconds), int64(nanoseconds)), moment{int64(generation), time.Duration(within)}
 	f.time = timeline{c.clock, length, start, at}.portable()
 	var all layered.Layers
-	used := uint64(0) // a forged file may have 10^5 layers: their sizes are not summed anew for each
+	used := uint64(0) // not summed anew for each layer: a forged file may have 10^5
 	for i := range int(count) {
 		if all, err = f.readLayer(in, all, generation, layered.Left(c.bloom, used)); err != nil {
 			return nil, fmt.Errorf("%w, in layer %d of %d", err, i, count)

@@ -84,7 +84,7 @@ func withMargin(keys uint64) uint64 {
 }
 
 // withLayer appends a layer for generation g and drops the layers that are forgotten by then. If memory is short, the
-// layer is for fewer keys: at least a sixteenth, or what the generation's room lacks to n/generations.
+// layer is for fewer keys: at least a sixteenth. But the generation gets room for at least n/generations keys.
 func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 	earlier, has := parts(l), part{generation: g}
 	if last := len(earlier) - 1; last >= 0 && earlier[last].generation == g {
@@ -140,8 +140,8 @@ func (f *Filter) checkPlan() (err error) {
 	if err := layered.CheckGrowth(plan, promised-1, f.plan.n, f.plan.p, f.opts); err != nil {
 		return err
 	}
-	// If a generation begins with a smaller layer, the second one, at a lower rate, is for the rest. Two layers may
-	// take a little more memory than one, so own is 1/32 and 64 bytes larger than one.
+	// If a generation's first layer is for fewer keys, a second layer is for the rest, at a lower rate. Two layers may
+	// take a little more memory than one. So own is the size of one layer at the second rate, plus 1/32 and 64 bytes.
 	s, err := bloom.NewScheme(first, f.plan.rate(1), f.opts...)
 	if err == nil {
 		f.scheme, err = bloom.NewScheme(first, f.plan.rate(0), f.opts...)

@@ -17,7 +17,7 @@ type config struct {
 }
 
 // WithGenerations sets the number of generations per window, 1 to 1000. The default is 4: a key is forgotten 1 to 1.25
-// windows after it was added. With more generations, keys are forgotten more exactly; each costs one more lookup.
+// windows after it was added. More generations make this time more exact; each costs one more lookup.
 func WithGenerations(count int) Option {
 	return func(c *config) { c.generations = count }
 }

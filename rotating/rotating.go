@@ -170,7 +170,7 @@ func (f *Filter) String() string {
 		f.plan.n, f.plan.p, f.plan.window, f.plan.generations, len(layers), f.scheme.Strategy(), layers.SizeBytes(), layers.Keys())
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
 // MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].

@@ -12,8 +12,8 @@ import (
 // If several goroutines add the same new key, at most one gets true. Exactly one does, unless the
 // key is a false positive at that moment.
 //
-// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. Nothing is added then. Room that other
-// running adds hold and may give back counts as taken.
+// The error wraps [bloom.ErrFull] if the key is new and there is no room for it. Then Add adds nothing. Room that other
+// running adds may still give back counts as taken.
 func (f *Filter) Add(key []byte) (bool, error) {
 	f.now() // panics for the zero Filter
 	return f.add(f.scheme.Digest(key))

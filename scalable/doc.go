@@ -28,6 +28,6 @@
 // The filter grows until its layers would take more than [bloom.WithMaxBytes] or the memory of the machine or its
 // container. Then Add of a new key adds nothing and returns an error that wraps [bloom.ErrFull]. Contains works as
 // before. The filter does not know how much memory other programs use. If running out of memory must not end the
-// process, set WithMaxBytes. [New] refuses a strategy or a hash that cannot have 20 layers, which hold a million times
-// n keys.
+// process, set WithMaxBytes. [New] refuses a strategy or a hash that cannot have 20 layers. Together, 20 layers hold a
+// million times n keys.
 package scalable

@@ -167,7 +167,7 @@ func (f *Filter) String() string {
 		f.n, f.p, len(now), f.scheme.Strategy(), now.SizeBytes(), now.Keys())
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
 // MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
