@@ -11,7 +11,7 @@ import (
 )
 
 // A Writer makes filters inside byte slices, for [Parse]. It is for programs that make a small filter for each block of
-// a table. If the number of keys is known, [Writer.Append] makes an empty filter, to which keys are added. Otherwise
+// a table. If the number of keys is known, [Writer.Append] makes an empty filter, and you add the keys to it. Otherwise
 // [Writer.Add] collects keys, 16 bytes each, and [Writer.AppendTo] makes their filter. Make a Writer with [NewWriter];
 // the methods of the zero Writer panic. A Writer is not safe for concurrent use.
 type Writer struct {
@@ -63,7 +63,7 @@ func (w *Writer) check() {
 }
 
 // Append appends an empty filter for n keys to dst. It returns the extended slice and the filter. Add the keys before
-// anything else is appended, which may move the slice. A filter for 0 keys is valid.
+// you append anything else, because that may move the slice. A filter for 0 keys is valid.
 //
 // The filter takes n·bitsPerKey bits, rounded up to whole bytes or blocks, and 16 bytes. Append allocates only if dst
 // has too little room, as the built-in append does: if the machine has too little memory, the process ends. It panics

@@ -15,7 +15,7 @@ import (
 // ContainsDigest is [bloom.BloomFilter.ContainsDigest]. All keys must have been hashed with the
 // same function.
 func (v View) ContainsDigest(h1, h2 uint64) bool {
-	if v.meta>>8&0xff == double { // no kernel is faster
+	if v.meta>>8&0xff == double { // kernels in assembly are not faster
 		return doubleInBytes(v.bits, v.m(), int(v.meta&0xff), h1, h2^probe.Xor)
 	}
 	b := vector.Bits{Words: v.bits, K: int(v.meta & 0xff)}
@@ -93,8 +93,9 @@ func (v View) containsDigest(h1, h2 uint64) bool {
 	return unset == 0
 }
 
-// doubleInBytes is the lookup of DoubleHashing for x = h1 and y = h2 xor probe.Xor. It reads two bits at a time, which
-// suffice for three of four absent keys. The kernels in assembly read all bits and are not faster. BenchmarkView.
+// doubleInBytes is the lookup of DoubleHashing for x = h1 and y = h2 xor probe.Xor. It reads two bits at a time: the
+// first two suffice for three of four absent keys. The kernels in assembly read all bits and are not faster.
+// BenchmarkView.
 func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 	for ; k >= 2; k -= 2 {
 		next := x*probe.Mul + y
@@ -149,7 +150,7 @@ func (p *block) word(i uint64) uint64 { return binary.LittleEndian.Uint64(p.byte
 
 func (p *block) or(i, mask uint64) { binary.LittleEndian.PutUint64(p.bytes(i), p.word(i)|mask) }
 
-// probeInBlock returns the word and the mask of a key's bit i, for every z.
+// probeInBlock returns the word and the mask of a key's bit i. The key's bits are in z words.
 func probeInBlock(y uint64, i, z int) (word, mask uint64) {
 	at, r := probe.Blocked(y, i, z)
 	return uint64(at), probe.Bit(r)

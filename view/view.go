@@ -68,7 +68,7 @@ const (
 	murmur3Hash = 1
 	rapidHash   = 2
 
-	other = 0xff // another strategy or hash, in no trailer
+	other = 0xff // a strategy or hash that no trailer can have
 )
 
 // strategies and hashes are indexed by their numbers in a trailer.
@@ -155,7 +155,7 @@ func refusal(data []byte) error {
 // slower than in a BloomFilter.
 //
 // The error wraps [bloom.ErrInvalid] if the number of bytes is neither m/8, rounded up, nor SizeBytes. It wraps
-// [bloom.ErrNotPortable] for [bloom.MapHash], which differs in every process.
+// [bloom.ErrNotPortable] for [bloom.MapHash], because that hash differs in every process.
 func Over(s bloom.Scheme, bits []byte) (Filter, error) {
 	switch {
 	case s == (bloom.Scheme{}):
@@ -169,7 +169,7 @@ func Over(s bloom.Scheme, bits []byte) (Filter, error) {
 	}
 	meta := metaOf(s)
 	if len(bits)%8 != 0 {
-		meta |= other << 8 // the kernels read whole words
+		meta |= other << 8 // no kernel in assembly: they read whole words
 	}
 	return Filter{View{bits: unsafe.Pointer(unsafe.SliceData(bits)), bytes: len(bits), scheme: s, meta: meta | seedless(s.Seed())}}, nil
 }
@@ -272,5 +272,5 @@ func (v View) String() string {
 		v.bytes*8, v.meta&0xff, strategies[v.meta>>8&0xff], hashes[v.meta>>16&0xff], v.seed(), v.bytes+trailerBytes)
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (v View) LogValue() slog.Value { return slog.StringValue(v.String()) }
