@@ -20,9 +20,12 @@
 //   - No false negatives. Once Add(x) has returned, every later Contains(x) is true,
 //     in every goroutine, after Union, and in every copy and snapshot.
 //   - The rate holds. With up to n different keys, the expected false-positive rate is
-//     at most p. [New] sizes by the exact rate, not by the textbook's approximation.
+//     at most p, for every built-in strategy, hash and seed, from n = 1 on. The rate of
+//     a single filter varies around it. [New] sizes by the exact rate, not by the
+//     textbook's approximation.
 //   - At most one winner. If several goroutines add the same new key, at most one gets
-//     true. Exactly one does, unless the key is a false positive at that moment.
+//     true. Exactly one does, unless the key is a false positive at that moment. Two
+//     filters may each have had a winner before their Union.
 //   - Add and Contains take no lock and allocate nothing. A key on the caller's stack
 //     does not escape to the heap. Functions of [NewHash] and [NewStrategy] get a copy
 //     of the key. The copy of a key above 64 KiB is allocated. (On 32-bit MIPS, and

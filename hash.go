@@ -62,9 +62,9 @@ func (h Hash) label() label {
 // of them. Package bloomtest tests that. [NewHash64] is for hashes of 64 bits.
 //
 // The name identifies the hash. Files contain the name, and a reader passes the hash of that name to WithHash. So the
-// function must never change. Two custom hashes are compatible if they have the same name and the same number of bits.
-// A hash with the empty name is for this process only, for example with a random seed: its filters are compatible with
-// each other, but cannot be written.
+// function must never change: a new version needs a new name. Two custom hashes are compatible if they have the same
+// name and the same number of bits. A hash with the empty name is for this process only, for example with a random
+// seed: its filters are compatible with each other, but cannot be written.
 //
 // A program that hashes its keys itself should call [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest] instead.
 // The function is called from many goroutines at once. It gets a copy of the key. It must not keep the copy: the memory

@@ -12,7 +12,7 @@
 //
 // [New] takes a bloom.BloomFilter, counting.Filter or persist.File. [NewGrowing] takes a filter of package scalable,
 // rotating or redisbloom: their Add can fail. Package bloomtest tests functions that append values; an example of [New]
-// has one for a struct. [docs/guide.md] has more.
+// has one for a struct. [docs/guide.md] uses hash/maphash instead of such a function.
 //
 // [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#keys-of-any-type
 package typed

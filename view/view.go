@@ -18,10 +18,11 @@
 //	found := v.Contains(key)
 //
 // [Writer.Append] makes a filter for a known number of keys. [Over] uses bits without a trailer, with a given
-// [bloom.Scheme]. [docs/guide.md] has rules for storage engines, [docs/spec.md] the format.
+// [bloom.Scheme]. [Parse] has rules for storage engines, [docs/spec.md] describes the format. [examples/embedding] is a
+// filter policy for pebble.
 //
-// [docs/guide.md]: https://github.com/seed3447c163/bloom/blob/main/docs/guide.md#embedding
 // [docs/spec.md]: https://github.com/seed3447c163/bloom/blob/main/docs/spec.md#views
+// [examples/embedding]: https://github.com/seed3447c163/bloom/tree/main/examples/embedding
 package view
 
 import (

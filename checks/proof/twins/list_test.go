@@ -17,7 +17,7 @@ func edits(folder, declaration, old, new string) []edit {
 	return []edit{{folder, declaration, old, new}}
 }
 
-// twins are grouped by the guarantees in docs/guide.md.
+// twins are grouped by the guarantees in the documentation of package bloom.
 var twins = []twin{
 	// The walk of docs/internals.md: each function that it names.
 	{name: "walk: newOptions", tests: walk, edits: edits("", "newOptions", `&doubleHashing`, "&blockedStrategy")},
