@@ -39,8 +39,8 @@ func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 // How an add finds its one winner while layers come and go
 //
 // Two goroutines that add the same key may see different newest layers: one in the generation that ends, the other in
-// the next. So the winner in a layer checks that no layer was added meanwhile. If one was, it looks the key up in the
-// new layers, and adds it to the newest.
+// the next. So the winner in a layer checks that no layer was added meanwhile. If one was, the winner looks the key up
+// in the new layers, and adds the key to the newest.
 //
 // At most one winner:
 //  1. One layer has at most one winner. So suppose A wins in layer a and B in a later layer b.
@@ -49,12 +49,13 @@ func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 //     skips only layers in which it has won itself, and A has won in a.) If a had been dropped,
 //     the key was forgotten, and two winners are right.
 //
-// At least one winner, if no add renews the key: let b be the newest layer to which one of them adds the key. The
-// winner in b adds it to no further layer, so no layer was added: it has won.
+// At least one winner, if no add renews the key: let b be the newest layer to which one of the adds adds the key. The
+// winner in b adds the key to no further layer, so no layer was added: that add has won.
 //
 // An add that renews adds a key that it has found to the newest layer, and does not win. Suppose it has found the bits
 // of A, whose add has not ended. Then A may find the renewed key in the newer layer, and does not win either. A cannot
-// tell it from the key of a winner that looked before A's bits were complete: this would take a mark per key.
+// tell the renewed key from the key of a winner that looked before A's bits were complete: to tell them apart would
+// take a mark per key.
 //
 // Each winner has one ticket: when it takes one in a newer layer, its ticket of the older layer is lost. If the newest
 // layer is full and no other can be added, the winner keeps the old ticket and adds the key without another. Then the
@@ -73,9 +74,9 @@ type adding struct {
 	h1, h2     uint64
 	renew      bool
 	generation int64         // by the clock when the add began
-	looked     uint64        // layers with a smaller Serial are not looked at again
+	looked     uint64        // layers with a smaller Serial were looked at already
 	found      bool          // an add that renews has found the key in an older generation
-	ticket     *tickets.Cell // of the ticket in a layer in which this add has won; nil if none
+	ticket     *tickets.Cell // the cell of its ticket in a layer in which it has won; nil if none
 	won        bool
 }
 
@@ -98,8 +99,8 @@ func (g *Growing) Add(h1, h2 uint64, generation int64, renew bool) (bool, error)
 	}
 }
 
-// try adds the key. It returns false to be called again: after a layer was added, by this or another goroutine. locked
-// means that the caller holds growing.
+// try adds the key. It returns false if it must be called again, because this or another goroutine has added a layer.
+// locked means that the caller holds growing.
 func (g *Growing) try(a *adding, locked bool) (done bool, err error) {
 	now := g.layers.Load()
 	if l := now.Youngest(a.h1, a.h2, a.looked); l != nil && l.Generation >= g.Oldest(now, a.generation) {

@@ -1,5 +1,5 @@
-// Package layered has what filters of several layers share: layers with tickets, batches, statistics, and a layer's
-// part of a file.
+// Package layered has code that filters of several layers share: layers with tickets, batches, statistics, and a
+// layer's part of a file.
 package layered
 
 import (
@@ -77,7 +77,7 @@ func (l Layers) Read(in *format.FrameReader, opts []bloom.Option, plan func() (u
 	case err != nil:
 	case n != 0 && got.N != n || got.P != p:
 		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, cmp.Or(n, got.N), p)
-	case got.N > got.M: // no rate of a layer needs less; the sum over all layers does not overflow
+	case got.N > got.M: // the rate of a layer needs more than a bit per key; the sum of all N cannot overflow
 		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d keys in m = %d bits, want at most a key per bit", got.N, got.M)
 	case left > got.N || keys > got.N-left:
 		err = failure.Errorf(bloom.ErrCorrupt, "%d keys and %d more, want at most %d", keys, left, got.N)

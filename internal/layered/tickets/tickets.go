@@ -22,7 +22,7 @@ type Cell struct {
 	_          [64 - 16]byte // a cache line each
 }
 
-// New returns a box for a filter of the given number of bits, with taken + left tickets, of which left can still be
+// New returns a box with taken + left tickets, for a filter of the given number of bits. left tickets can still be
 // taken.
 func New(taken, left, bits uint64) *Box {
 	cells := uint64(4) // up to four per processor; fewer for few tickets or bits, because a file may claim any number of tickets
