@@ -17,7 +17,7 @@ func Words(k int) int {
 	return 2
 }
 
-// Next returns r_t, t > 0, which selects eight more bits.
+// Next returns r_t for t > 0. Each r_t selects eight more bits.
 func Next(y uint64, t int) uint64 {
 	hi, lo := bits.Mul64(y^uint64(t)*Xor, Mul)
 	return hi ^ lo

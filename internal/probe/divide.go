@@ -34,7 +34,7 @@ func NewDivisor(m uint64) Divisor {
 	return Divisor{m, magic, below63, l - 1}
 }
 
-// Remainder63 returns the remainder of the low 63 bits of x. It inlines, which a test checks.
+// Remainder63 returns the remainder of the low 63 bits of x. It inlines; a test checks that.
 func (d *Divisor) Remainder63(x uint64) uint64 {
 	x &= d.mask
 	q, _ := bits.Mul64(x, d.magic)

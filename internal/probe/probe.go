@@ -19,11 +19,11 @@ func Reduce(x, m uint64) uint64 {
 	return hi
 }
 
-// Bit returns a word with one bit set, which the low 6 bits of r select.
+// Bit returns a word with one bit set. The low 6 bits of r select the bit.
 func Bit(r uint64) uint64 { return 1 << (r & 63) }
 
-// MurmurStart returns the initial value of both halves of Murmur3 x64-128 for a seed: 0 for seed 0,
-// which is plain Murmur3, otherwise seed·Xor mod 2^64 with the highest bit set.
+// MurmurStart returns the initial value of both halves of Murmur3 x64-128 for a seed: 0 for seed 0, as in plain
+// Murmur3, otherwise seed·Xor mod 2^64 with the highest bit set.
 //
 // At its end, Murmur3 xors the key's length into both halves, adds each half to the other, and mixes them. For keys of
 // 1 to 8 bytes, and of 9 to 15 bytes with zeros from the 9th byte on, one half is then start xor length. If that were
@@ -48,8 +48,8 @@ func MurmurStart(seed uint64) uint64 {
 // The high half of the product depends on nearly all bits of h1, its low half only on the low bits. The shift combines
 // both: among keys whose h1 have some bits in common, such as those that select a block, h2 still looks random. A
 // rotation instead of the shift does not suffice: a strategy that uses the low bits of h1 and the high bits of h2 then
-// has 1.2 times its rate. Not every multiplier is good: TestMapHashRateWithinABlock of package bloom. It differs from
-// the multiplier of DoubleHashing. Otherwise the second position would depend on the first.
+// has 1.2 times its rate. Not every multiplier is good: TestMapHashRateWithinABlock of package bloom. The multiplier
+// differs from that of DoubleHashing: otherwise the second position would depend on the first.
 func Widen(h1 uint64) uint64 {
 	x := (h1 ^ Xor) * 0x9e3779b185ebca87
 	return x ^ x>>32

@@ -34,7 +34,7 @@ func Blocked(blocks uint64, k, z int, n uint64) float64 {
 // bits. A key sets one bit in each word of its block.
 //
 // A key selects its block by 32 bits. Each block is selected by q = floor(2^32/blocks) of their values, or by q+1.
-// Blocks with q+1 values get more keys and more lookups, which matters with many blocks.
+// Blocks with q+1 values get more keys and more lookups. This matters with many blocks.
 //
 // Source: Apple 2020, "Split block Bloom filters", arXiv:2101.01719.
 func SplitBlock(blocks, n uint64) float64 {
@@ -59,7 +59,7 @@ func mixture(others float64, n uint64, hits func(i int) []float64) float64 {
 	}
 	mean := float64(n) / (1 + others)
 	if mean > 1<<15 {
-		return 1 // a block is full with half as many keys
+		return 1 // half as many keys already fill a block
 	}
 	if others == 0 {
 		return at(hits(int(n)+1), int(n))
@@ -134,7 +134,7 @@ func (h blockHits) upTo(i int) []float64 {
 		return t.hit
 	}
 	t = h.extend(t, i+i/2+16)
-	place.Store(t) // concurrent calls may store different tables, which are all right
+	place.Store(t) // concurrent calls may store tables of different lengths, all correct
 	return t.hit
 }
 
@@ -153,7 +153,7 @@ func (h blockHits) extend(old *blockTable, length int) *blockTable {
 		for r, prob := range probe {
 			hit += float64(prob * t.cover[r])
 		}
-		if hit > 1-1e-12 { // by rounding, it may never be 1
+		if hit > 1-1e-12 { // because of rounding, hit may never be 1
 			t.hit = slices.Clone(append(t.hit, 1)) // without spare capacity
 			break
 		}
@@ -163,8 +163,8 @@ func (h blockHits) extend(old *blockTable, length int) *blockTable {
 	return t
 }
 
-// addKey advances cover by a key, which has bits in the word of the given bits with probability z/8, and then g of
-// them.
+// addKey updates cover for one more key. With probability z/8, the key has bits in the word of the given bits, and then
+// g bits.
 func (h blockHits) addKey(cover *[maxBlockK + 1]float64) {
 	thrown := *cover
 	for range h.g {
@@ -184,8 +184,8 @@ var splitTable struct {
 	hits []float64
 }
 
-// splitHits returns the table of [SplitBlock]. A key's eight bits depend on 32 bits of its digest, which two keys share
-// with probability 2^-32. Otherwise their bits are independent.
+// splitHits returns the table of [SplitBlock]. A key's eight bits depend on 32 bits of its digest. Two keys have the
+// same 32 bits with probability 2^-32. Otherwise their bits are independent.
 func splitHits(int) []float64 {
 	splitTable.Do(func() {
 		for i, hit := 0, 0.0; hit <= 1-1e-12; i++ {

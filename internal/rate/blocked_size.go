@@ -29,7 +29,7 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 	var needs [len(blockedWords)]uint64
 	var ks [len(blockedWords)]int
 	for j := range blockedWords {
-		i := j // in the likely order: large z first for small p
+		i := j // the z that is likely best first: large for small p
 		if p < 0.05 {
 			i = len(blockedWords) - 1 - j
 		}
@@ -50,7 +50,8 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 	return needs[i], ks[i]
 }
 
-// The conversion to uint64 subtracts 2^63, which must not be fused with the product.
+// withSlack returns best·slack. The conversion to uint64 subtracts 2^63. The conversion to float64 keeps the compiler
+// from fusing that with the product.
 func withSlack(best uint64) uint64 { return uint64(float64(slack * float64(best))) }
 
 // blockedSearch returns the search for the smallest number of blocks with row i of blockedWords.

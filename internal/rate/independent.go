@@ -11,9 +11,9 @@ import "github.com/seed3447c163/bloom/internal/rate/floats"
 // Independent returns the expected false-positive rate of n keys with k independent uniform positions each: E[(X/m)^k],
 // where X is the number of set bits. The textbook's (E[X]/m)^k is always less.
 //
-// It is exact below 40 keys, in k·k·n steps. For more keys, it is not below the exact rate, with a relative error of at
-// most 0.014·(k/n)², which costs less than 0.02·k²/n bits of m; it takes less than a microsecond. For k > 64, which
-// only filters of other systems have, it can be too low by a relative error of 5e-6.
+// Below 40 keys, the result is exact and takes k·k·n steps. For more keys, it takes less than a microsecond and is not
+// below the exact rate. Its relative error is at most 0.014·(k/n)² and costs less than 0.02·k²/n bits of m. For k > 64,
+// as in filters of other systems, the result can be too low by a relative error of 5e-6.
 func Independent(m uint64, k int, n uint64) float64 {
 	switch {
 	case n == 0:

@@ -40,7 +40,7 @@ func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 // of 32 bits, plus keys/2^32: a new key shares the 32 bits of the digest that select its bits with one of the block's
 // keys at this rate.
 func OfSplitBlocks(b []atomic.Uint64) (ones uint64, rate float64) {
-	var equal [splitWords*64 + 1]float64 // by the number of set bits of a block
+	var equal [splitWords*64 + 1]float64 // keys/2^32, by the number of set bits of a block
 	for x := range equal {
 		keys := floats.Log1p(-float64(min(x, splitWords*64-1))/(splitWords*64)) / floats.Log1p(-1.0/32)
 		equal[x] = keys * 0x1p-32
