@@ -1,5 +1,6 @@
-// Package vector has kernels in assembly, which hash a key and look it up or add it in one function. They give the same
-// answers and set the same bits as the Go kernels of packages bloom and view, which all other processors use.
+// Package vector has kernels in assembly. A kernel is one function that hashes a key and looks it up or adds it. The
+// kernels give the same answers and set the same bits as the Go kernels of packages bloom and view, for all other
+// processors.
 //
 // There are kernels for each pair of a hash and a layout. Both are macros. One line of kernels_amd64.s makes the four
 // functions of a pair and their row of a table. Batches without a kernel call Prefetch.
@@ -11,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Layout is a strategy, for Blocked with one number of words per key.
+// A Layout is a strategy. Blocked has a layout for each number of words per key.
 type Layout uint8
 
 const (

@@ -12,8 +12,8 @@ import (
 // Why vectors may be used next to locked instructions
 //
 // Lookups, and the first passes of adds, load words as vectors while other goroutines set bits in them by locked
-// instructions. Go's memory model has no such loads, so this is an argument about x86. The race detector, which checks
-// Go's model, gets the Go kernels.
+// instructions. Go's memory model has no such loads, so this is an argument about x86. The race detector checks Go's
+// model, so with it, the Go kernels run.
 //
 // The kernels of Double load single aligned words, like the Go kernels, so the argument holds for them from step 2 on.
 // Their vectors hold digests and positions, which no other goroutine uses.
@@ -30,7 +30,7 @@ import (
 //     model defines, has loaded a value that was stored after the add's last locked instruction. The
 //     compiler moves nothing across a call of assembly.
 //
-// Adds with Split and Blocked8 set two words at once by CMPXCHG16B, which halves the locked instructions. The proof of
+// Adds with Split and Blocked8 set two words at once by CMPXCHG16B, with half as many locked instructions. The proof of
 // one winner in package bloom holds for units of one or two words. It also holds if adds use different units, for
 // example if another process without AVX2 maps the file: all code takes the units in the order of the words, writing
 // the last unit with an unset bit completes the key, and every add that sees the last unset bit writes its unit last.
@@ -116,8 +116,8 @@ func murmurEights(state uint64, keys unsafe.Pointer, size uintptr, eights int, d
 // atomically, but bits that are set in the lines at to may be lost.
 //
 // The garbage collector, and with it all goroutines, may have to wait for this goroutine. The runtime cannot stop it in
-// the assembly, so CopyLines panics for more than MostLines lines. The runtime can stop it when CopyLines is called,
-// but only if that is not inlined.
+// the assembly, so CopyLines panics for more than MostLines lines. The runtime can stop it at a call of CopyLines, but
+// only if CopyLines is not inlined.
 //
 //go:noinline
 func CopyLines(to, from unsafe.Pointer, lines int) {
