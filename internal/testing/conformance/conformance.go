@@ -29,7 +29,7 @@ type Format struct {
 	AnyError bool // another package, such as encoding/json, also returns errors
 	Exact    bool // what is read is written as the same bytes; Sealed formats are exact
 	Trusting bool // short writes without an error are not detected
-	Every    int  // tests flip every such bit and cut at every such length; 0 means 1
+	Every    int  // tests flip only bits and cut only at lengths that are multiples of it; 0 means 1
 	Copies   int  // memory of reading a large value, in copies of it; 0 means 1
 
 	Earlier, Later []byte // two snapshots of one value of equal length; nil if the format is not sealed

@@ -13,12 +13,12 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// numbers writes large numbers at every offset of a value, and in place of every number in JSON, with right checksums.
+// numbers writes large numbers at every offset of a value, and instead of every number in JSON, with right checksums.
 // No arithmetic of a reader may wrap: see Check.
 func (f Format) numbers(t *testing.T, data []byte) {
 	seal := sealer(data)
 	if f.Sealed && seal == nil {
-		return // text, whose bytes are tested as another format
+		return // text: the bytes in it are tested as another format
 	}
 	if same := bytes.Clone(data); seal != nil {
 		if seal(same); !bytes.Equal(same, data) {
@@ -27,7 +27,7 @@ func (f Format) numbers(t *testing.T, data []byte) {
 	}
 	end := len(data) - 7
 	if f.Every > 1 {
-		end = min(end, 256) // after which such a format has only bits
+		end = min(end, 256) // after that, such a format has only bits
 	}
 	for _, number := range []uint64{math.MaxUint64, 1 << 63, 1<<63 - 1, 1 << 32, 1 << 31} {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -49,8 +49,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var digits = regexp.MustCompile(`:[0-9]+`)
 
-// layouts has the parts of each kind of file after its magic, and those that are repeated to its end: a digit is so
-// many numbers and their checksum, f is a filter.
+// layouts has the parts of each kind of file after its magic, and the parts that are repeated to its end. A digit
+// stands for that many numbers and their checksum, f for a filter.
 var layouts = map[string][2]string{
 	format.Filter: {"", "f"}, format.Scalable: {"3", "f2"}, format.Rotating: {"9", "f3"}, format.Counting: {"ffff0", "-"},
 	format.Cascade: {"1", "f"}, format.Guard: {"31f0", "-"},

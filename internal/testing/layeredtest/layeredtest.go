@@ -80,7 +80,7 @@ func Batches(t *testing.T, one, many Filter, between func()) {
 	random := rand.New(rand.NewPCG(2, 2))
 	defer func(size uint64) { layered.InCache = size }(layered.InCache)
 	for round := range 60 {
-		layered.InCache = uint64(round%2) << 20 // by turns as if the filters were larger and smaller than the cache
+		layered.InCache = uint64(round%2) << 20 // the filters count as larger and smaller than the cache by turns
 		keys := make([][]byte, random.IntN(300))
 		for i := range keys {
 			keys[i] = Key(new([16]byte), random.Uint64N(3000))
@@ -138,8 +138,8 @@ func Batches(t *testing.T, one, many Filter, between func()) {
 	wg.Wait()
 }
 
-// Storm tests that Count is exact: goroutines add the same keys in different orders while between is called, which must
-// not make the filter forget. Then Count is the number of true answers, no key has two, and no key is missing.
+// Storm tests that Count is exact: goroutines add the same keys in different orders while between is called. between
+// must not make the filter forget. Then Count is the number of true answers, no key has two, and no key is missing.
 func Storm(t *testing.T, f interface {
 	Growing
 	Count() uint64
@@ -174,8 +174,8 @@ func Storm(t *testing.T, f interface {
 	}
 }
 
-// Values tests a filter and the zero value of its type, the only type of its package with methods: how they are logged,
-// what methods of the zero value do, and that a filter, alone and in another value, refuses JSON and gob.
+// Values tests a filter and the zero value of its type: how both are logged, what the zero value's methods do, and that
+// both refuse JSON and gob, alone and as a field. No other type of the package may have methods.
 func Values[F any, P interface {
 	*F
 	fmt.Stringer

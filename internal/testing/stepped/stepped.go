@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Pointer is sync/atomic's: its operations are not steps.
+// Pointer is atomic.Pointer: its operations are not steps.
 type Pointer[T any] = atomic.Pointer[T]
 
 type number interface{ int64 | uint64 }

@@ -42,7 +42,7 @@ func Holds(t *testing.T, what string, made func() World) {
 // order, or "".
 //
 // Explore tries no further orders from a state that was visited before. A state consists of the words' values and the
-// results of each thread's operations so far, which determine where the thread is.
+// results of each thread's operations so far. These results determine where the thread is.
 func Explore(t testing.TB, world func() World) (states int, wrong string) {
 	seen := map[uint64]struct{}{}
 	var path []choice
@@ -90,11 +90,11 @@ type thread struct {
 	pause  func(struct{}) bool
 	ready  func() bool // whether it can continue; nil if it can
 	ended  bool
-	whole  bool // it does not pause
+	whole  bool // if true, it does not pause
 	writes int  // number of writes by this thread
 }
 
-// A word is a changed word. adds is its part of the sum, 0 while it has its first value.
+// A word is a word of memory that a run has changed. adds is its part of the sum, 0 while it has its first value.
 type word struct{ name, first, adds uint64 }
 
 // now is the present run, and current the thread that is running.
@@ -243,7 +243,7 @@ func (r *run) put(at unsafe.Pointer, before, after uint64) {
 	r.sum += w.adds
 }
 
-// name returns a new name, which depends only on the thread's results so far.
+// name returns a new name. It depends only on the thread's results so far.
 func (th *thread) name() uint64 {
 	th.named++
 	return mix(mix(th.found, th.id<<32), th.named<<8|1)

@@ -44,8 +44,8 @@ func (x *Shared[T]) Swap(value *T) (before *T) {
 	return before
 }
 
-// A Mutex is a sync.Mutex. The result of Lock is a hash of the results of earlier holders, which determine the data
-// that the lock protects.
+// A Mutex is a sync.Mutex. The result of Lock is a hash of the results of earlier holders. These results determine the
+// data that the lock protects.
 type Mutex struct {
 	locked bool
 	past   uint64
