@@ -1,4 +1,4 @@
-// Package batch has what the batch methods of all kinds of filters share.
+// Package batch has code that the batch methods of all filters share.
 package batch
 
 import "fmt"
@@ -18,7 +18,7 @@ func Answer(yes bool, answers []bool, i int) int {
 	return One(yes)
 }
 
-// One returns 1 for true and 0 for false. The compiler makes no branch of it.
+// One returns 1 for true and 0 for false. The compiled code has no branch.
 func One(yes bool) int {
 	if yes {
 		return 1

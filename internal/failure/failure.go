@@ -1,4 +1,5 @@
-// Package failure makes the module's errors. The text of each begins with "bloom: ", most with that of a sentinel.
+// Package failure makes the module's errors. Each error's text begins with "bloom: ", and mostly with the text of a
+// sentinel.
 package failure
 
 import (

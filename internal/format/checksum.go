@@ -14,20 +14,20 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // hash/crc64.
 type Checksum struct{ IEEE, Castagnoli uint32 }
 
-// Add updates both with p.
+// Add updates both CRCs with p.
 func (c *Checksum) Add(p []byte) {
 	c.IEEE = crc32.Update(c.IEEE, crc32.IEEETable, p)
 	c.Castagnoli = crc32.Update(c.Castagnoli, castagnoli, p)
 }
 
-// appendHalves appends both. Neither covers the other.
+// appendHalves appends both CRCs. Neither covers the other.
 func (c Checksum) appendHalves(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, c.IEEE)
 	return binary.LittleEndian.AppendUint32(dst, c.Castagnoli)
 }
 
-// AppendTrailer appends both. The second also covers the first: otherwise three changed bits, one of them in the first,
-// could go undetected.
+// AppendTrailer appends both CRCs. The second also covers the first: otherwise three changed bits, one of them in the
+// first CRC, could go undetected.
 func (c Checksum) AppendTrailer(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, c.IEEE)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Update(c.Castagnoli, castagnoli, dst[len(dst)-4:]))

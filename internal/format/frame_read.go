@@ -51,7 +51,7 @@ func (r *FrameReader) Numbers(what string, numbers ...*uint64) error {
 	return nil
 }
 
-// ReadFilter reads a filter of a frame by read, which is bloom.Read. what names it in errors.
+// ReadFilter reads a filter of a frame. read is bloom.Read. what names the filter in errors.
 func ReadFilter[F, Option any](r *FrameReader, what string, read func(io.Reader, ...Option) (F, error), opts []Option) (F, error) {
 	var none F
 	f, err := read((*source)(r), opts...)

@@ -53,9 +53,8 @@ func (h *Header) Append(dst []byte) []byte {
 	return dst
 }
 
-// sum returns the checksum of a header without its checksum field. The field is not at the end of the header: otherwise
-// the file's checksum, which covers the header, would not depend on it, because the CRC of bytes and their own CRC is a
-// constant.
+// sum returns the checksum of a header without its checksum field. The field is not at the end of the header. If it
+// were, the file's checksum would not depend on the header: the CRC of bytes followed by their own CRC is a constant.
 func sum(header []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(header[:checkAt]), crc32.IEEETable, header[checkAt+4:])
 }

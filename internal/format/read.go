@@ -149,7 +149,7 @@ func (in *Reader) End() error {
 }
 
 // Full fills p from r. If r ends too early, the error wraps ErrCorrupt and io.ErrUnexpectedEOF and names what. If first
-// is true and nothing was read, it is io.EOF itself.
+// is true and nothing was read, the error is io.EOF itself.
 func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
 	n, err := io.ReadFull(r, p)
 	switch {

@@ -13,8 +13,8 @@ type Buffer struct{ room []byte }
 // mostPooled is the length of the longest key that is copied into a Buffer.
 const mostPooled = 64 << 10
 
-// Copy returns a copy of a key, which is valid until the next Copy. A copy of more than 64 KiB is allocated, so that
-// one long key does not leave a large Buffer.
+// Copy returns a copy of a key. The copy is valid until the next call of Copy. A copy of more than 64 KiB is allocated,
+// so that one long key does not leave a large Buffer.
 func (b *Buffer) Copy(key []byte) []byte {
 	n := len(key)
 	if n > cap(b.room) {

@@ -18,8 +18,8 @@ import "unsafe"
 //     (isShrinkStackSafe in the runtime).
 //  4. The target is in the frame of a function that waits for the call to return.
 //
-// hide must call nothing, hence its directives: inlined, it would be in a frame that calls, and the checks of the
-// stack's size, of -race and of -d=checkptr are calls. NoEscape calls unsafe.Slice, whose multiplication is a call on
+// hide must call nothing, hence its directives. If it were inlined, it would be in a frame that calls. The checks of
+// stack size, -race and -d=checkptr are calls. unsafe.Slice is in NoEscape, because its multiplication is a call on
 // 32-bit ARM. TestStackMovesInTheCall of package bloom.
 //
 // A function that keeps the slice would have a pointer into a reused stack. So NoEscape is only for functions of this

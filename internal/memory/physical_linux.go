@@ -21,7 +21,7 @@ func Physical() (total uint64, ok bool) {
 // container returns the memory limit of the process's control groups. It reads them once.
 var container = sync.OnceValue(func() uint64 { return smallest("/sys/fs/cgroup", contents("/proc/self/cgroup")) })
 
-// addressSpace returns the part of ulimit -v that is not yet in use, at least 64 MiB. It computes it once, before the
+// addressSpace returns the part of ulimit -v that is not yet in use, at least 64 MiB. This is computed once, before the
 // first large array.
 var addressSpace = sync.OnceValue(func() uint64 {
 	var limit syscall.Rlimit

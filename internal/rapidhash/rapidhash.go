@@ -61,7 +61,7 @@ func Sum(state uint64, key []byte) uint64 {
 }
 
 // Inlines reports whether Tail(Head(state, key), key) equals Sum(state, key) for a key of n bytes. The compiler inlines
-// these three functions but not Sum, which saves 0.4 ns per lookup in SplitBlock and 0.8 ns per add of a present key.
+// these three functions but not Sum. This saves 0.4 ns per lookup in SplitBlock and 0.8 ns per add of a present key.
 func Inlines(n int) bool { return n > 16 && n <= 48 }
 
 // Head absorbs all but the last 16 bytes, see [Inlines].
