@@ -56,8 +56,8 @@ func TestPlan(t *testing.T) {
 	conformance.Refused(t, err, bloom.ErrTooLarge, "layer 23 would be for 1099511627776·2^23 keys, want less than 2^63")
 }
 
-// TestMemory: the figures of docs/variants.md, the memory divided by that of a plain filter for the same keys: when the
-// first layer is full, and from then on up to 511 n keys, when the newest layer is full and when it begins.
+// TestMemory: the documented figures, the memory divided by that of a plain filter for the same keys: when the first
+// layer is full, and from then on up to 511 n keys, when the newest layer is full and when it begins.
 func TestMemory(t *testing.T) {
 	const n, layers = 1000, 9
 	f := must(n, 0.01)
