@@ -1,6 +1,6 @@
-// Package redisfilter keeps a Bloom filter in Redis, where any number of processes and machines share it, with the
-// keys, hashes and parameters of package bloom. It runs on Redis 6.2 or later and on Valkey: on a single server, with
-// Sentinel, or in a Cluster. It needs Lua scripts, but no module.
+// Package redisfilter keeps a Bloom filter in Redis. Any number of processes and machines share the filter. Keys,
+// hashes and parameters are those of package bloom. The package runs on Redis 6.2 or later and on Valkey: on a single
+// server, with Sentinel, or in a Cluster. It needs Lua scripts, but no module.
 //
 //	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})
 //	seen, err := redisfilter.Open(ctx, client, "seen", 10_000_000, 1e-6)
@@ -16,22 +16,22 @@
 //	}
 //	return err // call again with the same urls
 //
-// n is the number of different keys. [WithGrowth] makes a filter that grows after n keys. [WithGenerations] makes a
-// filter for n keys per generation that forgets keys.
+// n is the number of different keys. With [WithGrowth], the filter grows after n keys. With [WithGenerations], it
+// forgets keys, and n is the number of keys per generation. [Join] opens a filter that exists, without n and p.
 //
 // # Guarantees
 //
 //   - One winner. If several processes add the same new key, one gets true, unless the key is a false positive. If a
 //     reply was lost, the answer is true with an [AddError], and another process may get true, too.
-//   - No false negatives: a key that was added is found, for as long as Redis keeps it. A filter that is gone, replaced
-//     or cut short is noticed: see [ErrLost].
-//   - The rate is at most p with up to n keys; growing filters and windows keep it for every stream.
-//   - All processes that use a filter agree on its parameters, or get [ErrMismatch].
+//   - No false negatives. All processes find an added key, for as long as Redis keeps it and within the window. If the
+//     filter is gone, replaced or cut short, calls return [ErrLost].
+//   - The rate is at most p: up to n keys, and for any number of keys if the filter grows or has a window.
+//   - Same parameters. If the name holds anything else, Open returns [ErrMismatch] and changes nothing.
 //
-// README.md explains how to handle errors, and how to configure the server so that it loses nothing.
+// README.md says what to do after an error, and how to configure the server so that it loses nothing.
 //
 // # Concurrency
 //
 // All methods of all types are safe for concurrent use. A call returns when its context ends, whatever the client's
-// timeouts are. For a context that can end, each call takes a goroutine.
+// timeouts are. If the context can end, the call takes a goroutine.
 package redisfilter

@@ -37,7 +37,8 @@ func ExampleOpen() {
 	}
 }
 
-// A batch needs one round trip for each 500 keys. Here no mail may be sent twice, so keys that may not be new are dropped.
+// A batch needs one round trip for each 500 keys. Here no mail may be sent twice, so keys that may not be new are
+// dropped.
 func ExampleFilter_AddMany() {
 	ctx, client := context.Background(), redis.NewClient(&redis.Options{Addr: "localhost:6379"})
 	defer client.Close()

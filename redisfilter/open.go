@@ -12,8 +12,9 @@ import (
 )
 
 // Open makes the filter of this name, for n different keys at a false-positive rate of at most p, or joins it if it
-// exists. n is the number of all keys, with [WithGrowth] of those in the first layer, with [WithGenerations] of those
-// in each generation. All processes that open a filter must pass the same n, p, growth or window, hash and shards.
+// exists. n is the number of all keys. With [WithGrowth] it is the number of keys in the first layer, with
+// [WithGenerations] in each generation. All processes that open a filter must pass the same n, p, growth or window,
+// hash and shards. The least p is 1e-12, or (count+1)·1e-12 with WithGenerations.
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
 // bloom.ErrTooLarge for a filter that is too large for Redis, bloom.ErrFull if the server's proto-max-bulk-len is too

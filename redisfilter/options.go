@@ -86,10 +86,15 @@ func WithShards(shards int) Option {
 }
 
 // WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of keys. Each new layer
-// is for twice as many keys as the one before, with a lower rate. Lookups and adds read all layers.
+// is for twice as many keys as the one before, with a lower rate. Lookups and adds read all layers: one if n was right,
+// four if n was ten times too small.
+//
+// Adds of new keys return [bloom.ErrFull] if the next layer would exceed [bloom.WithMaxBytes], make a shard larger than
+// 512 MiB, or have a rate below 1e-12.
 //
 // Adding a layer blocks the server for 0.6 ms per MiB of a shard. So the default is many shards: one per 64 KiB of the
-// first layers, up to 32, or one per 2 MiB if that is more. With fewer shards, batches take less time.
+// first layers, up to 32, or one per 2 MiB if that is more. With them, a layer blocks the server for at most 5 ms up to
+// 256 MiB and 60 n keys. With fewer shards, batches take less time.
 func WithGrowth() Option {
 	return func(o *options) { o.growth = true }
 }
@@ -100,7 +105,13 @@ func WithGrowth() Option {
 // Lookups and adds read count+1 generations.
 //
 // The rate is at most p for any number of keys. If a generation has n keys, adds of new keys return [bloom.ErrFull]
-// until the next one begins. Adding a key that is remembered does not renew it.
+// until the next one begins. Each shard counts its share of n, with room for chance: it may be full before all shards
+// have n keys together. Adding a key that is remembered does not renew it.
+//
+// The server's clock decides. An add forgets the keys whose window has ended by that clock. A lookup misses a key only
+// after an add has forgotten it, or if the clock has shown the end of the key's window since the last add. If the clock
+// goes back, nothing is forgotten until it has caught up, for one window at most. If it jumps ahead, keys are forgotten
+// earlier.
 func WithGenerations(length time.Duration, count int) Option {
 	return func(o *options) { o.windowed, o.length, o.generations = true, length, count }
 }
@@ -110,7 +121,8 @@ func WithGenerations(length time.Duration, count int) Option {
 //
 // The cache has the bits of keys that this handle has added. If all bits of a key are in the cache, a call needs no
 // round trip, for a second after the server has confirmed a key of the cache. Then the next call for one goes to the
-// server, and returns [ErrLost] if the server has forgotten it.
+// server, and returns [ErrLost] if the server has forgotten it. With [WithWait], the cache has only keys that replicas
+// have confirmed.
 func WithCache(maxBytes uint64) Option {
 	return func(o *options) { o.cache = maxBytes }
 }
