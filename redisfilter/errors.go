@@ -9,9 +9,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Errors that callers match with errors.Is. Errors for parameters out of range wrap bloom.ErrInvalid, and for local
-// filters with another layout bloom.ErrIncompatible. Errors of adds wrap bloom.ErrFull if a growing filter has reached
-// its limit, or a generation has its n keys; then the error has the time when the next one begins.
+// Errors that callers match with errors.Is. Errors for parameters out of range wrap bloom.ErrInvalid. Errors for local
+// filters with another layout wrap bloom.ErrIncompatible. Errors of adds wrap bloom.ErrFull if a growing filter has
+// reached its limit, or if a generation has its n keys; the text then names the time when the next generation begins.
 var (
 	// ErrMismatch means that the name holds a filter with other parameters, or something that is not a filter of this
 	// package. Nothing was changed.
@@ -157,7 +157,7 @@ func (c causes) err() error {
 	return &send.Error{Err: all}
 }
 
-// joined wraps several errors. Its text is the given texts.
+// joined wraps several errors. Its text consists of texts.
 type joined struct {
 	errs  []error
 	texts []string

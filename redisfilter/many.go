@@ -14,9 +14,9 @@ import (
 // added[i] to the answer for keys[i]. Of equal keys in one batch, only the first can be new. It panics if added is
 // neither nil nor as long as keys.
 //
-// AddMany adds again what the server has not added, because it was down, loading or out of memory, during a failover,
-// or while a cluster slot moved. It returns when each key has an answer or is refused for good, or when ctx ends: give
-// ctx a deadline. An error is an [AddError]; the answers may be acted on before it is looked at.
+// If the server has not added keys, AddMany adds them again: the server was down, loading or out of memory, there was a
+// failover, or a cluster slot moved. It returns when each key has an answer or is refused for good, or when ctx ends:
+// give ctx a deadline. An error is an [AddError]. You may act on the answers before you look at the error.
 //
 // A key without a reply is added again, so that it is in the filter. Its answer stays true, and it is in
 // AddError.Unsure, unless the second answer says that it was new. The error wraps [ErrLost] if keys were lost before or

@@ -18,11 +18,11 @@ import (
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
 // bloom.ErrTooLarge for a filter that is too large for Redis, bloom.ErrFull if the server's proto-max-bulk-len is too
-// small, and [ErrMismatch] if the name holds something else, which is not changed.
+// small, and [ErrMismatch] if the name holds something else. Open does not change that.
 //
-// The caller closes the client. Open refuses a client that reads from replicas, because they may not have keys that
-// were just added, and the address of a replica. It refuses a Ring, because when a server does not answer, a Ring
-// continues with another one without the keys. The filter does not use a cache of the client. It repeats commands
+// The caller closes the client. Open refuses a client that reads from replicas, because replicas may not have keys that
+// were just added. It also refuses the address of a replica, and a Ring: when a server does not answer, a Ring
+// continues with another server, without the keys. The filter does not use a cache of the client. It repeats commands
 // itself, whatever the client's MaxRetries.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
@@ -34,8 +34,8 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, n uint
 
 // Join opens the filter of this name with the n, p, shards, growth or window with which it was made, and with its hash
 // if package bloom has it. Pass a seed, a secret or a custom hash as options. Join never creates a filter: the error
-// wraps [ErrLost] if the filter or a part of it is missing. Join also returns the errors of [Open]. It runs a script,
-// for which the ACL +@read alone does not suffice.
+// wraps [ErrLost] if the filter or a part of it is missing. Join also returns the errors of [Open]. It runs a script:
+// the ACL +@read alone does not suffice.
 func Join(ctx context.Context, client redis.UniversalClient, name string, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
 	if err != nil {
@@ -172,9 +172,9 @@ func (f *handle) opened(r *request) (is found, err error) {
 	return is, f.plan.check(is.header)
 }
 
-// Delete removes the filter from Redis for all processes. Another handle's next call returns [ErrLost]; the next add of
-// this one makes the filter anew. It does not remove a filter that another process has made since under the same name.
-// After an error, some shards may have been removed; call Delete again.
+// Delete removes the filter from Redis for all processes. The next call of another handle returns [ErrLost]. The next
+// add of this handle makes the filter anew. Delete does not remove a filter that another process has made since under
+// the same name. After an error, some shards may have been removed; call Delete again.
 func (f *Filter) Delete(ctx context.Context) error {
 	h := f.handle()
 	for _, s := range h.shards {

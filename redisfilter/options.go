@@ -78,9 +78,9 @@ func WithTTL(d time.Duration) Option {
 	return func(o *options) { o.ttl = d }
 }
 
-// WithShards divides the filter into this many keys in Redis, which are spread over the nodes of a cluster. All users
-// of a filter must pass the same number. The default, 0, is one shard per 30 MiB: making a larger value blocks the
-// server for tens of milliseconds.
+// WithShards divides the filter into this many keys in Redis. A cluster spreads them over its nodes. All users of a
+// filter must pass the same number. The default, 0, is one shard per 30 MiB: making a larger value blocks the server
+// for tens of milliseconds.
 func WithShards(shards int) Option {
 	return func(o *options) { o.shards = shards }
 }
@@ -119,18 +119,18 @@ func WithGenerations(length time.Duration, count int) Option {
 // WithCache limits the memory of the local cache; 0 disables it. The default is 64 MiB. A filter with more bits than
 // that, a growing filter, and a filter with a window have no cache.
 //
-// The cache has the bits of keys that this handle has added. If all bits of a key are in the cache, a call needs no
-// round trip, for a second after the server has confirmed a key of the cache. Then the next call for one goes to the
-// server, and returns [ErrLost] if the server has forgotten it. With [WithWait], the cache has only keys that replicas
-// have confirmed.
+// The cache has the bits of keys that this handle has added. For a second after the server has confirmed a key of the
+// cache, a call needs no round trip if all bits of its key are in the cache. The next call for a key of the cache goes
+// to the server, and returns [ErrLost] if the server has forgotten the key. With [WithWait], the cache has only keys
+// that replicas have confirmed.
 func WithCache(maxBytes uint64) Option {
 	return func(o *options) { o.cache = maxBytes }
 }
 
 // WithWait lets Add and AddMany wait until this many replicas have confirmed an add. After the timeout, they return an
 // error that lists the new keys as unsure. A confirmed key survives a failover if all replicas that may be promoted
-// have confirmed it. While fewer replicas are connected, each add takes the whole timeout, which must be shorter than
-// the client's ReadTimeout.
+// have confirmed it. While fewer replicas are connected, each add takes the whole timeout. The timeout must be shorter
+// than the client's ReadTimeout.
 func WithWait(replicas int, timeout time.Duration) Option {
 	return func(o *options) { o.replicas, o.wait = replicas, timeout }
 }
