@@ -117,13 +117,14 @@ func (c *Call) Err() error {
 }
 
 // NotExecuted reports whether the server certainly does not execute a failed add: it was never written to a connection,
-// or the server refused it. If it was written twice, the server may have executed it and refused it then.
+// or the server refused it. If the add was written twice, the server may have executed the first and refused the
+// second.
 func (c *Call) NotExecuted() bool {
 	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err()) && !c.repeated.Load()
 }
 
 // Repeated returns an error if a hook or the client has sent an add again although the server may have executed it.
-// Then its answer false says nothing.
+// Then the answer false says nothing.
 func (c *Call) Repeated() error {
 	if c.repeated.Load() {
 		return errors.New("the client has sent the command again after a lost reply")

@@ -110,7 +110,7 @@ func Refused(err error) bool {
 // raised matches the text that a server adds to an error within a script: since Redis 7.0, and before.
 var raised = regexp.MustCompile(`script: [0-9a-f]{40}|call to f_[0-9a-f]{40}`)
 
-// Raised reports whether err is an error within a script, which cannot come from a proxy.
+// Raised reports whether err is an error within a script. Such an error cannot come from a proxy.
 func Raised(err error) bool { return raised.MatchString(Reply(err)) }
 
 // Broken reports whether err is the end of a connection, and not of a time limit.

@@ -24,8 +24,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// BatchKeys is the number of keys per command. For so many keys, a command takes about 1 ms, in which Redis executes
-// nothing else.
+// BatchKeys is the number of keys per command. A command with so many keys takes about 1 ms. During this time, Redis
+// executes nothing else.
 const BatchKeys = 500
 
 // Answers returns answers, cleared, or a new slice if answers is nil. It panics if answers has another length.
@@ -270,9 +270,9 @@ type patience struct {
 	pause time.Duration
 }
 
-// lasts reports whether a command should be sent again: after a lost reply for RepeatFor; if the server refuses for a
-// moment, or if the client cannot send, for one second, about as long as go-redis would; and not if a hook or a limiter
-// of the client refuses.
+// lasts reports whether a command should be sent again. After a lost reply, it is true for RepeatFor. If the server
+// refuses for a moment, or the client cannot send, it is true for one second, about as long as go-redis would try. If a
+// hook or a limiter of the client refuses, it is false.
 func (p *patience) lasts(ctx context.Context, err error) bool {
 	reached, network := (*net.OpError)(nil), net.Error(nil)
 	age := time.Since(p.began)
@@ -281,7 +281,7 @@ func (p *patience) lasts(ctx context.Context, err error) bool {
 		return false
 	case Reply(err) != "":
 		return momentary(err) && age < time.Second
-	case errors.As(err, &reached) && reached.Op == "dial", strings.HasPrefix(err.Error(), "redis: "): // of the client
+	case errors.As(err, &reached) && reached.Op == "dial", strings.HasPrefix(err.Error(), "redis: "): // errors of the client
 		return age < time.Second
 	}
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
