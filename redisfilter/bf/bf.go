@@ -50,7 +50,7 @@ type Filter struct {
 	most   atomic.Int64 // the largest number of keys in a reply
 }
 
-// highestRate is the largest rate of the module of Redis 8, which it uses instead of a larger P.
+// highestRate is the rate that the module of Redis 8 uses instead of a larger P.
 const highestRate = 0.25
 
 // Open makes the filter of this name by BF.RESERVE, or joins it if it exists. If it was made with another plan, the
@@ -109,8 +109,8 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 	return batch.Run(ctx, f.sender, f.name, false, keys, found, f.command)
 }
 
-// command sends BF.INFO after BF.INSERT or BF.MEXISTS, which returns zeros for a missing filter. The number of keys
-// shows whether the filter was made again.
+// command sends BF.INSERT or BF.MEXISTS, and then BF.INFO, because BF.MEXISTS returns zeros for a missing filter. The
+// number of keys shows whether the filter was made again.
 func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers []bool) error {
 	args := []any{"BF.MEXISTS", f.name}
 	if add {
@@ -291,5 +291,5 @@ func (f *Filter) String() string {
 	return fmt.Sprintf("bf.Filter(name=%q)", f.name)
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }

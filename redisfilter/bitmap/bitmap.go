@@ -1,5 +1,5 @@
-// Package bitmap uses Bloom filters in plain Redis bitmaps, which other services and libraries share. A bitmap has no
-// header, and position i is bit i of SETBIT.
+// Package bitmap uses Bloom filters in plain Redis bitmaps, so that other services and libraries can share them. A
+// bitmap has no header, and position i is bit i of SETBIT.
 //
 //	layout, err := bitmap.GoZero(1 << 20) // the layout of the service that made the bitmap
 //	if err != nil {
@@ -55,7 +55,7 @@ type Filter struct {
 	renew     bool
 }
 
-// Open returns the filter in the bitmap at key, which may be missing. It sends nothing. positions is
+// Open returns the filter in the bitmap at key. The bitmap may be missing. Open sends nothing. positions is
 // [RueidisProb], [GoZero] or a scheme such as
 //
 //	bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz32))
@@ -65,7 +65,7 @@ type Filter struct {
 // found: look up some known keys first, as the example does.
 //
 // If ttl is not 0, an add sets it as the TTL of a bitmap that has none. With renew, each add sets the TTL, even if its
-// keys are present. Adds with a TTL run a script, which sets the bits and the TTL in one step. The error wraps
+// keys are present. Adds with a TTL run a script that sets the bits and the TTL in one step. The error wraps
 // bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
 func Open(client redis.UniversalClient, key string, positions Positions, ttl time.Duration, renew bool) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
@@ -250,5 +250,5 @@ func (f *Filter) String() string {
 	return fmt.Sprintf("bitmap.Filter(key=%q k=%d ttl=%v)", f.key, f.k, f.ttl)
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
