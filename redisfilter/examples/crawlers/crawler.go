@@ -70,8 +70,7 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 	return nil
 }
 
-// finish detects a loss after the last add: a loss is noticed by the next call for the shard, and Stats makes one for
-// each.
+// finish detects losses after the last add. Only the next call for a shard notices a loss, and Stats calls each shard.
 func (c *crawler) finish(ctx context.Context) error {
 	_, err := c.seen.Stats(ctx)
 	if errors.Is(err, redisfilter.ErrLost) {

@@ -45,8 +45,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// count returns the number of pages that were fetched once, and of the other pages the numbers of those that were
-// reported and those that were not.
+// count returns how many pages were fetched once, and how many of the other pages were reported and not reported.
 func (s *site) count(unsure map[string]bool) (once, reported, silent int) {
 	for i := range s.fetched {
 		switch {

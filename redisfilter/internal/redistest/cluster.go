@@ -118,8 +118,7 @@ func (c *Cluster) living() (nodes []*Server) {
 }
 
 // masters returns the running masters according to node says: of the given slot, or of all slots if slot is -1. It uses
-// CLUSTER SLOTS, which lists no master that a replica has replaced. CLUSTER SHARDS does, and Redis 6.2 does not have
-// it.
+// CLUSTER SLOTS, because CLUSTER SHARDS lists masters that a replica has replaced, and Redis 6.2 does not have it.
 func (c *Cluster) masters(says *Server, slot int64) (masters []*Server, err error) {
 	//lint:ignore SA1019 Redis 6.2 has no CLUSTER SHARDS
 	slots, err := says.Client.ClusterSlots(bg).Result()
