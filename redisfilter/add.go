@@ -116,8 +116,8 @@ func (f *handle) goneAtAdd(ctx context.Context, b *batch, how string) {
 }
 
 // settleAdded sets the answer and the fate of each key that the server has processed. warning is an error if too few
-// replicas have confirmed these keys, otherwise nil; repeated is one if keys that are not new may be unsure. sent is
-// the local time when the command was sent.
+// replicas have confirmed these keys. repeated is an error if keys that are not new may be unsure. sent is the local
+// time when the command was sent.
 func (f *handle) settleAdded(b *batch, r addReply, warning, repeated error, sent time.Duration) {
 	b.warning = cmp.Or(b.warning, warning, repeated)
 	first, last := b.done, b.next()

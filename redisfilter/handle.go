@@ -22,8 +22,8 @@ const (
 	isOlder = "the server went back to an older value (failover, restart or restore); keys were lost"
 )
 
-// gone is called when the value of a batch is not the one that the handle knows. If that has expired, the batch goes on
-// with the next value. Otherwise gone sets the error ErrLost. The next call goes on.
+// gone is called when the value of a batch is not the one that the handle knows. If the known value has expired, the
+// batch goes on with the next value. Otherwise gone sets the error ErrLost. The next call goes on.
 func (f *handle) gone(ctx context.Context, add bool, b *batch, how string) {
 	v := b.value
 	if !v.expires.IsZero() {

@@ -53,8 +53,8 @@ var began = time.Now()
 var elapsed = func() time.Duration { return time.Since(began) }
 
 // hear records the server's clock in a reply, in microseconds, or 0 if the reply has none. sent is the local time when
-// the command was sent. So after a late reply, the estimate of the server's clock is too high, never too low, which
-// costs at most one more command that asks for the clock.
+// the command was sent. So after a late reply, the estimate of the server's clock is too high, never too low. A high
+// estimate costs at most one more command that asks for the clock.
 func (v *incarnation) hear(us float64, sent time.Duration) {
 	if us > 0 {
 		v.time.Store(&sample{time.Duration(us) * time.Microsecond, sent})

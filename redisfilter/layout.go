@@ -51,7 +51,7 @@ type header struct {
 // A double is a number of Lua, exact up to 2^53.
 type double float64
 
-// maxExact is the largest integer up to which each one is a double. Generations and times stay below it.
+// Every integer up to maxExact is a double. Generations and times stay below it.
 const maxExact = 1 << 53
 
 // whole returns x as an integer, or math.MaxUint64 if it is not an integer from 0 to 2^53.
@@ -67,7 +67,8 @@ func (h header) encode() []byte {
 	return b
 }
 
-// readHeader reads the header of a shard. The error wraps ErrLost if there is no value, or is that of decodeHeader.
+// readHeader reads the header of a shard. The error wraps ErrLost if there is no value. readHeader also returns the
+// errors of decodeHeader.
 func readHeader(ctx context.Context, sender *send.Sender, name string) (h header, err error) {
 	value, err := send.Do[string](ctx, sender, name, "GETRANGE", name, 0, headerBytes-1)
 	switch {

@@ -140,7 +140,7 @@ func (l *Local) String() string {
 	return fmt.Sprintf("redisfilter.Local(shards=%d %v)", len(l.shards), l.plan.scheme)
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (l *Local) LogValue() slog.Value { return slog.StringValue(l.String()) }
 
 // MarshalText returns an error, also to encoding/json: use [Local.Filters].

@@ -34,7 +34,7 @@ type reading struct {
 // the shift, and the time of the last add.
 const headWords = 4
 
-// read sends one command for each batch, which looks up its next keys.
+// read sends one command for each batch, to look up its next keys.
 func (f *handle) read(ctx context.Context, batches []*batch) {
 	readings, calls := make([]*reading, 0, len(batches)), make([]*send.Call, 0, len(batches))
 	for _, b := range batches {

@@ -153,8 +153,8 @@ func (f *plan) check(h header) error {
 
 // newScheme returns the scheme for n keys at a rate of at most p. The server's time for a key grows with the number of
 // words that have bits of the key. newScheme uses two words per key if that takes at most a quarter more memory than
-// bloom.NewScheme. Otherwise it uses four, which take at most 28 % more memory for p >= 1e-12, and a few blocks more if
-// n is small.
+// bloom.NewScheme. Otherwise it uses four words. These take at most 28 % more memory for p >= 1e-12, and a few blocks
+// more if n is small.
 func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 	best, err := bloom.NewScheme(n, p, opts...)
 	if err != nil || best.Strategy() != bloom.Blocked {

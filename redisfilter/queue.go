@@ -56,7 +56,7 @@ func (q *queue) do(ctx context.Context, key []byte, positions []uint64) (bool, f
 	return result(b, 0)
 }
 
-// wait lets the call wait for its answer. The caller holds q.mu, which wait unlocks.
+// wait lets the call wait for its answer. The caller holds q.mu; wait unlocks it.
 func (q *queue) wait(ctx context.Context, key []byte, positions []uint64) (bool, fate, error) {
 	// The call may have ended when the command is sent.
 	w := &waiter{ctx: ctx, key: slices.Clone(key), positions: slices.Clone(positions), done: make(chan struct{})}
@@ -75,7 +75,7 @@ func (q *queue) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	return true, unsure, fmt.Errorf("stopped waiting with other calls: %w", ctx.Err())
 }
 
-// send sends a batch in one of the places, and lets the next calls have the place.
+// send sends a batch as one of the commands under way. Then it sends the calls that wait.
 func (q *queue) send(ctx context.Context, b *batch) {
 	b.shard, b.k = q.shard, q.handle.plan.scheme.Params().K
 	b.answers, b.fates = make([]bool, len(b.indices)), make([]fate, len(b.indices))

@@ -16,9 +16,9 @@ const maxShards = 4096
 const clusterSlots = 1 << 14
 
 // shardName returns the name of shard i. The first shard always has the filter's name, so that a process which opens
-// the filter with another number of shards finds a header. The other names have a hash tag: i and a number, which is
-// chosen so that the cluster slots of the shards are spread evenly. If the filter's name has a hash tag, all shards are
-// in its slot.
+// the filter with another number of shards finds a header. The other names have a hash tag: i and a number. The number
+// is chosen so that the cluster slots of the shards are spread evenly. If the filter's name has a hash tag, all shards
+// are in its slot.
 //
 // The function is frozen.
 func shardName(name string, i, shards int) string {
@@ -28,7 +28,7 @@ func shardName(name string, i, shards int) string {
 	case send.HashTag(name) != "":
 		return fmt.Sprintf("%s:{%d}", name, i)
 	}
-	// By trial, an exact slot of 16384 would take long, so the precision is 1/64 of the slots.
+	// To find an exact slot of 16384 by trial would take long, so the precision is 1/64 of the slots.
 	width := clusterSlots / (2 * min(shards, 64))
 	place := clusterSlot(name) + clusterSlots*i/shards
 	for try := 0; ; try++ {

@@ -11,8 +11,8 @@ const (
 	// maxValue is the longest string in Redis, in bytes.
 	maxValue = 512 << 20
 
-	// shardBytes is the largest shard by default. A command on a whole value of this size takes about 10 ms, in which
-	// the server answers no client.
+	// shardBytes is the largest shard by default. A command on a whole value of this size takes about 10 ms. During
+	// this time, the server answers no client.
 	shardBytes = 30 << 20
 
 	// A growing filter has one shard per growingBytes of its first layers, up to growingShards, or one per growingMost

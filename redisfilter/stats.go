@@ -66,11 +66,11 @@ func (f *plan) stats() bloom.Stats {
 	return bloom.Stats{Params: bloom.Params{P: f.p, K: s.Params().K}, Strategy: s.Strategy().Name(), Hash: s.Hash().Name()}
 }
 
-// sum returns a+b, at most math.MaxUint64, which stands for a full layer.
+// sum returns a+b, at most math.MaxUint64. That number stands for a full layer.
 func sum(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
-// steadily calls do, which reads the value of a shard in pieces. It calls do again if a generation has ended or a layer
-// was added meanwhile.
+// steadily calls do to read the value of a shard in pieces. It calls do again if a generation has ended or a layer was
+// added meanwhile.
 func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) error {
 	const tries = 5
 	for range tries {

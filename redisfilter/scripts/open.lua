@@ -1,10 +1,10 @@
--- Says what a shard holds: 'n' nothing, 'f' something else, 'r' a ruin, which is a value of this filter that is cut short, or
--- 'w' a whole value. The server's time in microseconds (a double) and the header follow. It makes a value that is missing or a
--- ruin if it may.
+-- Says what a shard holds: 'n' nothing, 'f' something else, 'r' a ruin (a truncated value of this filter), or 'w' a whole value.
+-- The server's time in microseconds (a double) and the header follow. If ARGV[1] is 1, the script makes a value that is missing
+-- or a ruin.
 --
 -- KEYS[1]: the shard. ARGV[1]: 1 if it may make a value. ARGV[2]: the header of a new value.
 -- ARGV[3]: where the epoch at the end begins. ARGV[4]: the time to live in milliseconds, 0 for none.
--- ARGV[5]: when the other shards expire, which counts if it has not passed, in Unix milliseconds.
+-- ARGV[5]: when the other shards expire, in Unix milliseconds; it counts if it has not passed.
 -- ARGV[6]: milliseconds per generation, 0 without a window.
 -- An empty SETRANGE changes nothing, and a replica refuses it.
 local K, call, sub, pk = KEYS[1], redis.call, string.sub, struct.pack
