@@ -12,8 +12,8 @@ import (
 // bit set other words, such as Compact, Shrink, SetBitsetFrom, or Set far beyond m, does not change the filter. A bit
 // from m on must not be set: it can be in the filter's last word, and then a file of the filter cannot be read.
 //
-// The methods of a bit set are not atomic. While other goroutines add, calling one is a data race, and one that changes
-// bits may undo adds.
+// The methods of a bit set are not atomic. While other goroutines add keys, a call of such a method is a data race. A
+// method that changes bits may undo adds.
 func (f *BloomFilter) BitSet() *bitset.BitSet {
 	if f.isZero() {
 		return nil

@@ -76,7 +76,7 @@ func NewWithEstimates(n uint, p float64) *BloomFilter { return New(EstimateParam
 // or if m or k is too large.
 func EstimateParameters(n uint, p float64) (m, k uint) {
 	params := must(bitsandblooms.Params(uint64(n), p))
-	if params.M > math.MaxUint { // of 32 bits
+	if params.M > math.MaxUint { // uint has 32 bits
 		const most = uint(math.MaxUint)
 		panic(fmt.Errorf("%w: n = %d keys at p = %v need m = %d bits, want at most %d", bloom.ErrTooLarge, n, p, params.M, most))
 	}
@@ -191,7 +191,7 @@ func (f *BloomFilter) ApproximatedSize() uint32 {
 	return uint32(min(f.Filter().Stats().EstimatedCount, math.MaxUint32))
 }
 
-// EstimateFalsePositiveRate measures the rate of a filter with n keys, with 100,000 lookups.
+// EstimateFalsePositiveRate measures the rate of a filter with n keys by 100,000 lookups.
 func EstimateFalsePositiveRate(m, k, n uint) float64 {
 	const lookups = 100_000
 	f, key, found := New(m, k), make([]byte, 4), 0
@@ -211,8 +211,8 @@ func EstimateFalsePositiveRate(m, k, n uint) float64 {
 // String describes the filter in one line.
 func (f BloomFilter) String() string { return f.Filter().String() }
 
-// GoString is String.
+// GoString returns what String returns.
 func (f BloomFilter) GoString() string { return f.String() }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (f BloomFilter) LogValue() slog.Value { return slog.StringValue(f.String()) }

@@ -46,7 +46,7 @@ func (f *BloomFilter) ReadFrom(stream io.Reader) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if m := read.Params().M; m > math.MaxUint { // of 32 bits
+	if m := read.Params().M; m > math.MaxUint { // uint has 32 bits
 		return 0, fmt.Errorf("%w: m = %d bits, want at most %d", bloom.ErrTooLarge, m, uint64(math.MaxUint))
 	}
 	*f = BloomFilter(*read)

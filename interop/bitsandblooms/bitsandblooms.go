@@ -36,7 +36,7 @@ var required = []bloom.Option{bloom.WithStrategy(Strategy)}
 // ln2 is a variable, because Go computes exactly with constants, and bits-and-blooms in float64.
 var ln2 = math.Ln2
 
-// Scheme returns the scheme of the filters that New(m, k) of bits-and-blooms makes. It caches schemes, which saves time
+// Scheme returns the scheme of the filters that New(m, k) of bits-and-blooms makes. It caches schemes, to save time
 // with many small filters of the same m and k. It returns the errors of [bloom.NewSchemeWithParams].
 func Scheme(m uint64, k int) (bloom.Scheme, error) {
 	kept := &schemes[(m*0x9e3779b97f4a7c15>>32+uint64(k))%uint64(len(schemes))]

@@ -32,7 +32,7 @@ import (
 // same in both (below 2^40: a multiple of 0x101000000), Read takes it as big-endian, the default.
 //
 // Unlike the decoder of bits-and-blooms, Read refuses m = 0, k = 0, fewer bits than m, and set bits beyond m. It
-// allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes], which refuses larger filters at once.
+// allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes]: Read refuses larger filters at once.
 // The format has no checksum, so damaged words are not detected.
 //
 // The error wraps [bloom.ErrCorrupt] if the bytes are not a filter or k is above 255, and also io.ErrUnexpectedEOF if
@@ -93,8 +93,8 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return writeBitSet(w, binary.BigEndian.AppendUint64(head, uint64(f.Params().K)), f)
 }
 
-// portable is foreign.Portable in a tenth of the time. It checks only the strategy, which takes neither a hash nor a
-// seed.
+// portable is foreign.Portable in a tenth of the time. It checks only the strategy, because the strategy takes neither
+// a hash nor a seed.
 func portable(f *bloom.BloomFilter) error {
 	if f != nil && f.Scheme() != (bloom.Scheme{}) && f.Scheme().Strategy() == Strategy {
 		return nil
@@ -108,7 +108,7 @@ func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 
 // ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made. It reads r to the end, where
 // only white space may follow. It reads both alphabets of base64. [bloom.WithMaxBytes] limits only the bits: limit
-// untrusted text with an io.LimitReader. In all else ReadJSON is like [Read].
+// untrusted text with an io.LimitReader. Otherwise ReadJSON is like [Read].
 func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var parts struct {
 		M uint64  `json:"m"`

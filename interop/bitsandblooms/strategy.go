@@ -30,7 +30,7 @@ func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte),
 		return nil, errors.New("bits-and-blooms has no seed")
 	}
 	by := probe.NewDivisor(m)
-	return func(dst []uint64, key []byte) { // all at once
+	return func(dst []uint64, key []byte) { // all positions at once
 		by := by // a local copy, which dst cannot alias
 		h0, h1, h2, h3 := sum256(key)
 		for i := uint64(0); ; i += 4 { // the order of h2 and h3 repeats every four positions
@@ -71,7 +71,7 @@ func sum256(key []byte) (h0, h1, h2, h3 uint64) {
 	}
 	var tail [16]byte
 	tail[copy(tail[:], key)] = 1
-	end := len(key) % 8 * 8 // where the 1 is in its word, in bits
+	end := len(key) % 8 * 8 // bit offset of the appended 1 in its word
 	lo, hi := binary.LittleEndian.Uint64(tail[:]), binary.LittleEndian.Uint64(tail[8:])
 	if len(key) == 15 {
 		h2, h3 = block(h0, h1, lo, hi)

@@ -28,7 +28,7 @@ var strategies = [...]bloom.Strategy{Mitz32, Mitz64}
 // may follow each other in a stream. It does not read Java serialization (ObjectOutputStream). At the end of the stream
 // it returns io.EOF itself. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both.
 //
-// Read allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes], which refuses larger filters at
+// Read allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes]: Read refuses larger filters at
 // once. The format has no checksum, so damaged words are not detected.
 //
 // The error wraps [bloom.ErrCorrupt] if the bytes are not a filter, and also io.ErrUnexpectedEOF if they end too early.

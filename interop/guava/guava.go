@@ -40,7 +40,7 @@ import (
 
 const (
 	maxWords = math.MaxInt32 // Guava keeps the words in one Java array
-	maxK     = 255           // the format has one byte for it
+	maxK     = 255           // the format has one byte for k
 )
 
 // New returns the empty filter that BloomFilter.create(funnel, n, p) of the given release makes, with equal m, k and

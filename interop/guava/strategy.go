@@ -11,8 +11,8 @@ import (
 // The strategies of Guava's BloomFilter, with Murmur3 and no seed.
 //
 // Both use equal steps, as the textbook's double hashing does: two keys with equal start and step modulo m have all
-// positions in common. So small filters with a small p have a higher rate than [bloom.New] assumes, which sizes by k
-// independent positions. At p = 1e-6 the measured rate of Mitz64 is 59 times p for n = 100, 8 times for n = 1000 and
+// positions in common. So small filters with a small p have a higher rate than [bloom.New] assumes, because it sizes by
+// k independent positions. At p = 1e-6 the measured rate of Mitz64 is 59 times p for n = 100, 8 times for n = 1000 and
 // 1.8 times for n = 10,000. The factors of Mitz32 are about half as large. At p = 1 % and n >= 100 the rate is within 4
 // % of p. The empty key, whose digest is (0, 0), has only the position 0. [bloom.DoubleHashing] has neither fault.
 //
@@ -24,9 +24,8 @@ var (
 	//	(h1 + i·h2 mod 2^64) mod 2^63 mod m  for i = 0..k-1
 	Mitz64 = bloom.NewStrategy("guava-mitz-64", mitz64)
 
-	// Mitz32 is MURMUR128_MITZ_32, Guava's strategy up to version 16, which later versions
-	// still read. With a and b the low and the high half of h1, as signed 32-bit numbers, the
-	// positions are
+	// Mitz32 is MURMUR128_MITZ_32, Guava's strategy up to version 16. Later versions still read it. With a and b the
+	// low and the high half of h1, as signed 32-bit numbers, the positions are
 	//
 	//	x_i mod m  for i = 1..k, where x_i = a + i·b mod 2^32, and ^x_i where that is negative
 	//
@@ -44,10 +43,9 @@ var (
 // mitz32Values is the number of possible values of x_i of Mitz32.
 const mitz32Values = 1 << 31
 
-// mitz32Rate is the false-positive rate of Mitz32, whose positions are values below 2^31 modulo
-// m. If m does not divide 2^31, the first positions have one value more than the others: at
-// m = 0.71·2^31 half of them have two, the rest one, and the rate is 1.4 times that of even
-// positions at p = 1 %. Below m = 2^24 the difference is not measurable.
+// mitz32Rate is the false-positive rate of Mitz32. Its positions are values below 2^31 modulo m. If m does not divide
+// 2^31, the first positions have one value more than the others: at m = 0.71·2^31 half of them have two, the rest one,
+// and the rate is 1.4 times that of even positions at p = 1 %. Below m = 2^24 the difference is not measurable.
 func mitz32Rate(m uint64, k int, n uint64) float64 {
 	if n == 0 {
 		return 0
@@ -62,7 +60,7 @@ func mitz32Rate(m uint64, k int, n uint64) float64 {
 	return min(1, rate.Independent(reached, k, n)*uneven)
 }
 
-// mitz32EstimateCount takes the positions as even.
+// mitz32EstimateCount assumes that the positions are even.
 func mitz32EstimateCount(m uint64, k int, x uint64) float64 {
 	return Mitz64.EstimateCount(min(m, mitz32Values), k, min(x, mitz32Values))
 }

@@ -30,7 +30,7 @@ import (
 // io.LimitReader.
 //
 // The error wraps bloom.ErrIncompatible if the text is another structure of bloom-filters, a filter of version 1 or
-// older, whose positions differ, or a filter whose seed is not a whole number from 0 to 2^53-3. It wraps
+// older (the positions differ), or a filter with a seed that is not a whole number from 0 to 2^53-3. It wraps
 // bloom.ErrCorrupt if the text is not a filter, and bloom.ErrTooLarge if the filter is larger than WithMaxBytes or has
 // more than 2^32 bits. If r fails, it wraps the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {

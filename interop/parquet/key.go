@@ -120,7 +120,7 @@ func (c Column) whole(text, width string, signed bool) []byte {
 	return nil
 }
 
-// float reads a number. It refuses NaN, which has many encodings.
+// float reads a number. It refuses NaN, because NaN has many encodings.
 func float(text string, bits int, key func(v float64) []byte) []byte {
 	if v, err := strconv.ParseFloat(text, bits); err == nil && v == v {
 		return key(v)

@@ -157,7 +157,7 @@ func (w *walker) report(number int64, text []byte) {
 	}
 }
 
-// byte returns the next byte, or 0 after an error, which ends each struct and number.
+// byte returns the next byte, or 0 after an error: a 0 ends each struct and number.
 func (w *walker) byte() byte {
 	if w.err != nil {
 		return 0

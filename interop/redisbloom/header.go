@@ -65,7 +65,7 @@ func (h *header) append(b []byte) []byte {
 		b = le.AppendUint64(b, math.Float64bits(l.bitsPerKey))
 		b = le.AppendUint32(b, uint32(l.K))
 		b = le.AppendUint64(b, l.N)
-		b = append(b, 0) // log2 of m, where the server rounds m to a power of two
+		b = append(b, 0) // log2 of m if the server rounds m to a power of two
 	}
 	return b
 }

@@ -33,7 +33,7 @@ import (
 // [Filter.WriteTo].
 type Filter struct {
 	adding   sync.Mutex
-	header   header                         // state sets items of the layers in a copy
+	header   header                         // the layers' items are not current; method state sets them in a copy
 	layers   atomic.Pointer[layered.Layers] // N and P of a layer are the capacity and the rate in the header
 	maxBytes uint64
 }
@@ -45,7 +45,7 @@ type Plan struct {
 	Expansion uint32  // each layer is for this many times the keys of the one before; 0 is NONSCALING
 }
 
-// New returns the empty filter that BF.RESERVE makes. Its layers have rates p/2, p/4 and so on, which sum to p. A
+// New returns the empty filter that BF.RESERVE makes. Its layers have rates p/2, p/4 and so on. The rates sum to p. A
 // filter that does not grow has rate p. RedisBloom's default expansion is 2. RedisBloom sizes a layer for n keys at
 // rate r by the textbook formula, so small layers with a small p have a higher rate:
 //
@@ -53,8 +53,8 @@ type Plan struct {
 //	m = floor(n·b), rounded up to a multiple of 64
 //	k = ceil(0.693147180559945·b)
 //
-// The only option is [bloom.WithMaxBytes], which limits the memory of all layers together, also when the filter grows.
-// The error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1 or for another option, and bloom.ErrTooLarge if
+// The only option is [bloom.WithMaxBytes]. It limits the memory of all layers together, also when the filter grows. The
+// error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1 or for another option, and bloom.ErrTooLarge if
 // there is too little memory.
 func New(plan Plan, opts ...bloom.Option) (*Filter, error) {
 	switch {
@@ -209,7 +209,7 @@ func (f *Filter) String() string {
 		plan.N, plan.P, plan.Expansion, len(layers), layers.SizeBytes(), layers.Keys())
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
 // Stats describes all layers together, in O(m). N is the capacity of BF.INFO, and EstimatedCount is [Filter.Count]. P

@@ -15,8 +15,8 @@ import (
 // i = 0..k-1, with [Hash].
 //
 // [bloom.New] with this strategy makes RedisBloom's layer of n keys at rate p. RedisBloom rounds k up without more
-// bits, which raises the rate by 0.3 % at p = 1 %, and by at most 6 %, at p = 12 %. For few keys and a small p, the
-// rate is higher than with independent positions: at p = 1e-6, 87 times p for n = 100 and 9 times p for n = 1000.
+// bits. This raises the rate by 0.3 % at p = 1 %, and by at most 6 %, at p = 12 %. For few keys and a small p, the rate
+// is higher than with independent positions: at p = 1e-6, 87 times p for n = 100 and 9 times p for n = 1000.
 var Strategy = bloom.NewStrategy("redisbloom", definition)
 
 var definition = bloom.Definition{
@@ -77,5 +77,5 @@ func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey floa
 	return bloom.Params{N: capacity, P: rate, M: (uint64(max(bits, 1)) + 63) / 64 * 64, K: k}, bitsPerKey, nil
 }
 
-// ln2 is the server's ln 2.
+// ln2 is ln 2 as the server has it.
 const ln2 = 0.693147180559945

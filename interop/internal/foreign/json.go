@@ -196,7 +196,7 @@ func (t *text) Read(p []byte) (n int, err error) {
 			t.padded = true
 		}
 		if t.padded && c != '=' {
-			return n, base64.CorruptInputError(0) // base64.NewDecoder does not always see it
+			return n, base64.CorruptInputError(0) // base64.NewDecoder does not always notice
 		}
 		p[n] = c
 		n++

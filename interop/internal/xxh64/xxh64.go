@@ -1,5 +1,4 @@
-// Package xxh64 implements the hash XXH64, which filters of other systems use. The root module needs no dependency for
-// it.
+// Package xxh64 implements the hash XXH64 for filters of other systems, so that the module needs no dependency for it.
 //
 // Source: "xxHash fast digest algorithm", specification 0.1.1, Yann Collet.
 package xxh64
