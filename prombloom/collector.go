@@ -15,8 +15,8 @@ import (
 )
 
 // A Source is a filter that a [Collector] watches. Filters in Redis are Sources. [Local] makes a Source of a filter in
-// memory. If a Source has a method Metrics() map[string]float64, which must not block, its numbers with names that this
-// package knows become metrics too.
+// memory. If a Source has a method Metrics() map[string]float64, the numbers with names that this package knows become
+// metrics too. The method must not block.
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }
@@ -96,15 +96,15 @@ type answer struct {
 // timeout is the longest time that a scrape waits for a filter. It is less than the 10 s of Prometheus.
 const timeout = 5 * time.Second
 
-// New returns a Collector that calls Stats of each filter, which takes a pass over all bits, at most once per interval,
-// however often it is scraped. A scrape waits at most 5 s. bloom_up is 0 if Stats has not returned by then, and after
-// it has returned an error or panicked.
+// New returns a Collector. However often it is scraped, it calls Stats of each filter at most once per interval,
+// because Stats takes a pass over all bits. A scrape waits at most 5 s. bloom_up is 0 if Stats has not returned by
+// then, and after it has returned an error or panicked.
 func New(interval time.Duration) *Collector {
 	return &Collector{interval: interval}
 }
 
-// Add watches a filter under a name, instead of another filter of that name. Bytes of the name that are not UTF-8,
-// which labels must be, become U+FFFD.
+// Add watches a filter under a name, instead of another filter of that name. Labels must be UTF-8: other bytes of the
+// name become U+FFFD.
 //
 // It panics if source is nil or a nil pointer.
 func (c *Collector) Add(name string, source Source) {
