@@ -84,7 +84,7 @@ func (o *check) run(args []string) error {
 	err = o.each(in, func(c *lines.Chunk) (int, error) {
 		keys, bad := c.Keys, error(nil)
 		if isParquet {
-			keys, bad = column.Encode(keys) // those before the first bad one
+			keys, bad = column.Encode(keys) // only the keys before the first bad value
 		}
 		yes := filter.ContainsMany(keys, c.Yes[:len(keys)])
 		if o.invert {

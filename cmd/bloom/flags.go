@@ -78,7 +78,7 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 		o.exclude("null", "crlf")
 	}
 	if c.Flags().Lookup("key") != nil {
-		o.exclude("key", "field") // a key is taken as it is
+		o.exclude("key", "field") // the value of --key is the whole key
 	}
 	c.MarkFlagRequired("output") // if the command has the flag
 	for name, values := range map[string][]string{"strategy": names(strategies), "hash": names(hashes), "format": filterfile.Names()} {
@@ -147,7 +147,7 @@ func delimiter(text string) (string, error) {
 			return string(b)
 		}
 		b, known := map[string]string{`\t`: "\t", `\\`: `\`, `\0`: "\x00"}[e]
-		bad = bad || !known // also \011, which is a tab elsewhere
+		bad = bad || !known // also \011, in other programs a tab
 		return b
 	})
 	if bad {

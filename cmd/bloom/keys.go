@@ -95,7 +95,7 @@ func (o *command) fromStdin(files []string) bool {
 	return len(o.keys) == 0 && (len(files) == 0 || slices.Contains(files, "-"))
 }
 
-// count returns the number of keys. It reads the files, which must be readable twice.
+// count returns the number of keys. It reads the files. It refuses files that cannot be read twice.
 func (o *command) count(files []string) (uint64, error) {
 	const want = "how many keys will there be? Want -n: "
 	if len(o.keys) > 0 {
@@ -104,7 +104,7 @@ func (o *command) count(files []string) (uint64, error) {
 	if o.fromStdin(files) {
 		return 0, errors.New(want + "standard input cannot be read twice to count them")
 	}
-	for _, name := range files { // before opening a pipe, which would wait
+	for _, name := range files { // first, because the opening of a pipe would wait
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			return 0, fmt.Errorf("%s%s cannot be read twice to count them", want, name)
 		}

@@ -27,7 +27,7 @@ func main() {
 		for ; s == mark; s = <-signals {
 			select {
 			case marks <- struct{}{}:
-			default: // a resized terminal, too
+			default: // a mark is there: the signal also comes from a resized terminal
 			}
 		}
 		signal.Reset(os.Interrupt, syscall.SIGTERM) // a second one kills; SIGHUP is not reset, because a closing terminal sends it twice

@@ -135,7 +135,7 @@ func lock(e *env, path string, quiet bool) (release func(), err error) {
 	if path == "-" {
 		return nil, errors.New(`"-" for a filter that is written back, want a file (one of that name is ./-)`)
 	}
-	for range 40 { // one lock for all names; a link may lead to a new file
+	for range 40 { // follow links, so that all names have one lock; the last may lead to a new file
 		target, err := os.Readlink(path)
 		if err != nil {
 			break
@@ -170,14 +170,14 @@ func lock(e *env, path string, quiet bool) (release func(), err error) {
 		named, err2 := os.Lstat(name)
 		if err1 == nil && err2 == nil && os.SameFile(ours, named) {
 			return func() {
-				// Removed while locked, except on Windows, which cannot remove an open file.
+				// The file is removed while it is locked. Windows cannot remove an open file.
 				if os.Remove(name) != nil {
 					defer os.Remove(name)
 				}
-				l.Close() // its error does not matter: nothing was written
+				l.Close() // ignore the error: nothing was written
 			}, nil
 		}
-		l.Close() // the process that held it has removed it
+		l.Close() // the process that held the lock has removed the file
 	}
 }
 

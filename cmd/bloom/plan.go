@@ -28,8 +28,8 @@ func (o *command) limits() []bloom.Option {
 	return []bloom.Option{bloom.WithMaxBytes(o.maxMemory)}
 }
 
-// makeFilter makes the empty filter for the flags. By default it tries Blocked and RapidHash, which are the fastest,
-// then Murmur3 and DoubleHashing if the rate needs them.
+// makeFilter makes the empty filter for the flags. By default it tries the fastest, Blocked and RapidHash, then Murmur3
+// and DoubleHashing if the rate needs them.
 func makeFilter[F any](o *command, create func(opts ...bloom.Option) (F, error)) (f F, err error) {
 	hashing, err := o.hashing()
 	if err != nil {

@@ -18,13 +18,13 @@ var showEvery = time.Second
 
 const (
 	erase = "\r\x1b[K"           // the line of the cursor
-	draw  = "\x1b[?7l%s\x1b[?7h" // a text in one line, of which a narrow terminal shows the start
+	draw  = "\x1b[?7l%s\x1b[?7h" // a text in one line; a narrow terminal shows its start
 )
 
 // A progress is a line on the terminal of standard error that shows how far a command has read.
 type progress struct {
 	read, keys atomic.Int64 // bytes, and keys
-	of         int64        // bytes that there are, or 0 if unknown
+	of         int64        // bytes of all inputs, or 0 if unknown
 
 	mu    sync.Mutex // of the line
 	drawn bool
@@ -59,8 +59,8 @@ func (p *progress) pause() (resume func()) {
 }
 
 // show draws the progress of reading the named inputs every second, until stop is called. Within another call it does
-// nothing, so that union shows one progress for all filters. Standard error must be a terminal in the foreground, and
-// no input a terminal, in which somebody writes.
+// nothing, so that union shows one progress for all filters. Standard error must be a terminal in the foreground. No
+// input may be a terminal, because somebody writes there.
 func (o *command) show(names []string) (stop func()) {
 	p := &o.progress
 	out, isPipe := o.stderr.(*pipe)

@@ -33,7 +33,7 @@ func (o *command) exclude(one, other string) {
 }
 
 // checkFlags returns an error for missing flags, for flags that exclude each other, and for an empty argument, as from
-// an unset shell variable. It runs before cobra's own checks, whose messages have less detail.
+// an unset shell variable. It runs before cobra's own checks, because its messages have more detail.
 func (o *command) checkFlags(_ *cobra.Command, args []string) (err error) {
 	if slices.Contains(args, "") {
 		return errors.New(`"" is no file, want its name`)

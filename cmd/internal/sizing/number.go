@@ -17,8 +17,8 @@ var (
 )
 
 // Number reads a number as people write it: 1e6, 1,000,000, 1.000.000, 1 000 000, 1_000_000, 10M, 1.5%, 1,5%, 1/1000.
-// Another text is NaN. In a rate, a single comma or point is the decimal one. In other numbers, 1,000 and 1.000 can
-// mean one or one thousand, which is an error.
+// Another text is NaN. In a rate, a single comma or point is the decimal one. In other numbers, 1,000 and 1.000 are
+// errors: they can mean one or one thousand.
 func Number(text string, isRate bool) (float64, error) {
 	text = spaces.Replace(text)
 	factor := 1.0

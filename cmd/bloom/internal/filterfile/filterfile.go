@@ -56,7 +56,7 @@ func (f *Format) requires(head []byte) (opts []bloom.Option, keyed bool) {
 		return nil, false
 	}
 	strategy, hash, err := bloom.ReadNames(bytes.NewReader(f.header(head)))
-	if err != nil { // reading the filter reports it
+	if err != nil { // the reading of the filter will return the error
 		return nil, false
 	}
 	for _, f := range Formats {
@@ -90,7 +90,7 @@ func (f *Format) Keeps() bool { return f.write != nil || f.itself != nil }
 // Grows reports whether filters of the format grow.
 func (f *Format) Grows() bool { return f.itself != nil }
 
-// Write writes a filter of the format, or one that can be made into a plain filter. It refuses others.
+// Write writes a filter of the format, or a filter that Plain can convert. It refuses other filters.
 func (f *Format) Write(w io.Writer, filter any) error {
 	if f.itself != nil {
 		if self, ok := f.itself(filter); ok {

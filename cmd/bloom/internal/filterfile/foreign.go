@@ -103,7 +103,7 @@ func isBitsAndBlooms(head []byte, size int64) bool {
 	if k < 1 || k > 255 || m < 1 || m > 1<<53 {
 		return false
 	}
-	// With FromWithM, the words may have more bits than m.
+	// has reports whether a bit set of this length fits m. With FromWithM, it may extend to the end of the last word.
 	has := func(length uint64) bool { return length >= m && (length-1)/64 == (m-1)/64 }
 	return (has(binary.BigEndian.Uint64(head[16:])) || has(binary.LittleEndian.Uint64(head[16:]))) &&
 		(size < 0 || uint64(size) == 24+(m+63)/64*8)
@@ -118,7 +118,7 @@ func isGuava(head []byte, size int64) bool {
 	return words > 0 && (size < 0 || size == 6+8*words)
 }
 
-// bloomFiltersHash returns the hash of bloom-filters with the given name, which includes the seed.
+// bloomFiltersHash returns the hash of bloom-filters with the given name. The name includes the seed.
 func bloomFiltersHash(name string) (bloom.Hash, bool) {
 	digits := name[strings.LastIndexByte(name, ':')+1:]
 	seed, err := strconv.ParseUint(digits, 10, 64)

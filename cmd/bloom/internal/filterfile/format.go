@@ -30,7 +30,7 @@ type Format struct {
 	// Create makes the empty filter that programs of the format would make; nil for a plain one.
 	Create func(n uint64, p float64, opts []bloom.Option) (Filter, error)
 
-	// strategies and hash are those of the format's programs. Files of this library may name them.
+	// strategies and hash are the ones that programs of the format use. Files of this library may name them, too.
 	strategies []bloom.Strategy
 	hash       func(name string) (bloom.Hash, bool)
 }

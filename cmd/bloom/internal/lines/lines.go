@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	chunkSize = 256 << 10 // size of a chunk's buffer, which grows for a longer line
+	chunkSize = 256 << 10 // size of a chunk's buffer; it grows for a longer line
 	inFlight  = 4         // number of chunks
 )
 
@@ -277,7 +277,7 @@ func (s *stream) take(rest []byte) error {
 	return nil
 }
 
-// split sends the lines of r. It drops a line that an error cuts off; the error has its number.
+// split sends the lines of r. It drops a line that an error cuts off; the error has the line's number.
 func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 	if s.c == nil {
 		if err := s.take(nil); err != nil {
@@ -310,13 +310,13 @@ func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 		return nil
 	}
 	if inPath := (*fs.PathError)(nil); errors.As(err, &inPath) {
-		err = inPath.Err // without the name, which readOne adds
+		err = inPath.Err // without the name: readOne adds it
 	}
 	return At(fmt.Sprintf("line %d", s.line), err)
 }
 
-// send sends the first whole bytes of the current chunk, which are complete lines. If a line is too long, it sends the
-// lines before it and returns an error.
+// send sends the complete lines of the current chunk: its first whole bytes. If a line is too long, it sends the lines
+// before it and returns an error.
 func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
 	block, end := c.buf[:whole], []byte{form.End}
 	c.Lines = slices.AppendSeq(c.Lines[:0], bytes.SplitSeq(bytes.TrimSuffix(block, end), end))

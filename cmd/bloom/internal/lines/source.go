@@ -91,7 +91,7 @@ type located struct {
 func (l *located) Error() string { return l.where + ": " + Text(l.err) }
 func (l *located) Unwrap() error { return l.err }
 
-// Text returns the text of an error without the prefix "bloom: ", which the program adds itself.
+// Text returns the text of an error without the prefix "bloom: ". The program adds its own.
 func Text(err error) string {
 	if e, ok := err.(interface{ Text() string }); ok {
 		return e.Text()
