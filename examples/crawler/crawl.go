@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	maxHosts = 8  // that are asked at the same time
+	maxHosts = 8  // hosts that are asked at the same time
 	maxHops  = 10 // consecutive redirects
 	maxInRow = 10 // pages of a host that fail in a row, each after all tries, before the host is left alone
 )
@@ -31,7 +31,7 @@ type crawler struct {
 	client http.Client
 	lock   *flock.Flock // of the queue file
 
-	hosts sync.Map     // from names to *host: of the start pages, and to which these redirect
+	hosts sync.Map     // by name, a *host: the hosts of the start pages and of their redirects
 	known atomic.Int64 // number of links to pages seen before
 
 	mu     sync.Mutex     // guards all below
@@ -168,8 +168,8 @@ func (c *crawler) follow(base *address, ref string, at place, redirect bool) (ne
 	return next, true
 }
 
-// hostOf returns the host of a page, or nil if the crawler must not ask it. Start pages, and the pages to which they
-// redirect, add theirs.
+// hostOf returns the host of a page, or nil if the crawler must not ask it. Start pages and the targets of their
+// redirects add their hosts.
 func (c *crawler) hostOf(at place) *host {
 	_, name, _ := parts(at.url)
 	if at.depth == 0 {

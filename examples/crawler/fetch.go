@@ -71,7 +71,8 @@ func (c *crawler) newHost() *host {
 	return h
 }
 
-// redirects hides redirects from http.Client, which would follow them: a target goes through the filter first.
+// redirects hides redirects from http.Client. The client would follow them, but a target must go through the filter
+// first.
 type redirects struct{ http.RoundTripper }
 
 func (t redirects) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -90,13 +91,13 @@ func (h *host) get(ctx context.Context, link string) (resp *http.Response, body 
 	u, err := url.Parse(link)
 	if err != nil || u.RequestURI() != target {
 		u = &url.URL{Scheme: scheme, Host: name, Opaque: target}
-		if strings.HasPrefix(target, "//") { // which would be a host
+		if strings.HasPrefix(target, "//") { // otherwise "//" would begin a host
 			u.Opaque = "//" + name + target
 		}
 	}
 	header := http.Header{"User-Agent": {agent + "/1.0 (+https://github.com/seed3447c163/bloom)"}}
 	req := &retryablehttp.Request{Request: (&http.Request{Method: "GET", URL: u, Header: header}).WithContext(ctx)}
-	req.SetResponseHandler(func(resp *http.Response) (err error) { // a body that is cut is read again
+	req.SetResponseHandler(func(resp *http.Response) (err error) { // if the body is cut off, get tries again
 		body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 		return err
 	})
@@ -115,8 +116,8 @@ func (h *host) get(ctx context.Context, link string) (resp *http.Response, body 
 	return resp, body, err
 }
 
-// readRules reads robots.txt, which may have moved up to five times (RFC 9309, 2.3.1.2). If it cannot be read, the host
-// gets no more requests (2.3.1.4).
+// readRules reads robots.txt and follows up to five redirects (RFC 9309, 2.3.1.2). If it cannot be read, the host gets
+// no more requests (2.3.1.4).
 func (h *host) readRules(ctx context.Context, link string, delay time.Duration) error {
 	at, err := urls.ParseRef(link, "/robots.txt")
 	for hops := 0; err == nil; hops++ {
@@ -146,7 +147,7 @@ type answer struct {
 	redirect bool
 }
 
-// fetch gets a page. With errLarge, there are links too.
+// fetch gets a page. With errLarge, got has links, too.
 func (c *crawler) fetch(ctx context.Context, h *host, link string) (got answer, err error) {
 	if h.rules == nil {
 		if err := h.readRules(ctx, link, c.delay); err != nil {
@@ -179,7 +180,7 @@ func (c *crawler) fetch(ctx context.Context, h *host, link string) (got answer, 
 }
 
 var (
-	emptyTag = regexp.MustCompile(`<(script|style|title|textarea|iframe|noscript)\b([^<>]*)/>`) // in HTML, they do not end
+	emptyTag = regexp.MustCompile(`<(script|style|title|textarea|iframe|noscript)\b([^<>]*)/>`) // in HTML, "/>" does not end them
 	letters  = regexp.MustCompile(`[^\x00-\x7f]+`)
 )
 

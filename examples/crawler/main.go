@@ -8,7 +8,7 @@
 // them through the filter, and finish writes the page and its new links as one line of the queue file (queue.go). Only
 // then are the links queued. The queue must be as durable as the filter: a link that the filter has and the queue has
 // lost is never fetched. So there is one file, from which the filter is built again. A page whose URL is a false
-// positive is never fetched, so p is 1e-6. Web pages choose the keys, so the hash is MapHash, whose seed is secret.
+// positive is never fetched, so p is 1e-6. Web pages choose the keys, so the hash is MapHash: its seed is secret.
 package main
 
 import (

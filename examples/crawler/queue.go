@@ -99,5 +99,5 @@ func (c *crawler) writeLine(v any) error {
 	return err
 }
 
-// close closes the queue file, which other processes may use then.
+// close closes the queue file. Then other processes may use it.
 func (c *crawler) close() { _ = errors.Join(c.file.Close(), c.lock.Close()) }

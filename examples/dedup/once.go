@@ -56,7 +56,7 @@ const (
 	rememberFor = 24 * time.Hour // not longer than Days, because after that another process may win the key
 )
 
-// A recorder records the first final status of a response, which is the one that the client gets.
+// A recorder records the first final status of a response, the one that the client gets.
 type recorder struct {
 	http.ResponseWriter
 	status int // 0 if none yet

@@ -4,8 +4,8 @@
 //	guard [-dir folder] [-listen address]
 //
 // The values are in bbolt. The service can be killed at any moment: after a restart with the same folder, the guard
-// reads its file and the names that were put since. Without -dir, the service uses a temporary folder, which it removes
-// at Ctrl-C. If you restore an older copy of the database, delete names.guard.
+// reads its file and the names that were put since. Without -dir, the service uses a temporary folder and removes it at
+// Ctrl-C. If you restore an older copy of the database, delete names.guard.
 package main
 
 import (
