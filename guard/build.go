@@ -41,9 +41,11 @@ func (g *Guard) open(ctx context.Context, bad func(error)) error {
 }
 
 // Keep opens the Guard and saves it at every interval until ctx is done. Then it saves once more, for at most one
-// interval, and returns the error of ctx. Before a save, Keep rebuilds a filter that has more than n keys, for twice as
-// many keys as it has. One case is different: the filter has grown before, and at its last build from all keys the
-// store had less than n/3. Then most keys of the filter have been deleted, and the new filter has the size of the old.
+// interval, and returns the error of ctx. Before a save, Keep rebuilds a filter that has more than n keys:
+//
+//   - In most cases, the new filter is for twice as many keys as the old one has.
+//   - If the filter has grown before, and the last list of all keys had fewer than n/3 keys, then most keys of the
+//     filter have been deleted. The new filter has the size of the old one.
 //
 // Keep calls report after each save, with the position that was saved, and for each error. It retries a failed step
 // after the interval. It reports a bad file and replaces it with one built from all keys of the store. If a larger
@@ -106,8 +108,9 @@ func (g *Guard) grow(ctx context.Context) error {
 }
 
 // Rebuild builds a filter for n keys and rate p from all keys of the store, and replaces the old one. Use it after many
-// deletes, if the filter is too full, or for another p. Lookups and puts continue meanwhile. Concurrent calls build one
-// after the other.
+// deletes, if the filter is too full, or for another p. [Guard.Metrics] shows when: after many deletes,
+// false_positive_rate is several times p; in a full filter, added_keys is more than the N of Stats. Lookups and puts
+// continue during the build. Concurrent calls build one after the other.
 //
 // Rebuild returns any error from ctx, the store or [bloom.New]; then the old filter stays.
 func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {

@@ -1,5 +1,5 @@
-// Package guard keeps a Bloom filter in front of a store of keys: most lookups of absent keys do not
-// reach the store. The filter follows the store through restarts, growth and deletes.
+// Package guard keeps a Bloom filter in front of a store of keys: most lookups of absent keys do not reach the store.
+// The filter follows the store through restarts, growth and deletes.
 //
 //	g, err := guard.New("users.guard", 10_000_000, 0.01, store)
 //	go g.Keep(ctx, time.Minute, report) // opens it, saves it every minute, and lets it grow
@@ -9,9 +9,9 @@
 //
 // # Conditions
 //
-// A "no" is never wrong: if [Guard.Contains] returns false, or [Get] does not ask the store, then
-// at some moment of the call the key was not in the store. So lookups through a Guard are
-// linearizable if lookups in the store are. This holds
+// A "no" is never wrong: if [Guard.Contains] returns false, or [Get] does not ask the store, then at some moment of the
+// call the key was not in the store. So lookups through a Guard are linearizable if lookups in the store are. This
+// holds
 //
 //   - while any number of goroutines put and delete keys;
 //   - before, during and after each Open and Rebuild, including failed and cancelled ones;
@@ -19,19 +19,19 @@
 //
 // It holds under five conditions:
 //
-//   - Every write that makes a key visible in the store, also an import or restore, runs inside
-//     [Guard.Put] of one Guard. No other process writes keys; see [docs/guard.md].
+//   - Every write that makes a key visible in the store runs inside [Guard.Put] of one Guard. Imports, migrations and
+//     restores are such writes. Other processes may only delete keys. [docs/guard.md] has solutions for several
+//     instances of a program.
 //   - The store's methods Keys and Position do what [Store] says.
-//   - A commit that was under way when the process ended is visible before the next Open, or never
-//     becomes visible.
-//   - The store finds a key by the same bytes only. A database that ignores case or trailing spaces
-//     finds "Ada" if "ada" is stored; the filter does not.
-//   - The store undoes no change that was visible. After a crash of a server that may have lost
-//     commits, or a failover to a replica that lagged, call [Guard.Rebuild]: deleted keys may be
-//     back, and the filter may not have them.
+//   - A commit that was under way when the process ended is visible before the next Open, or never becomes visible.
+//   - The store finds a key by the same bytes only. A database that ignores case or trailing spaces finds "Ada" if
+//     "ada" is stored; the filter does not.
+//   - The store undoes no change that was visible. A crash that loses commits, a failover to a replica that lagged, and
+//     a restored backup undo changes. After one of them, call [Guard.Rebuild]: deleted keys may be back, and the filter
+//     may not have them.
 //
-// A "maybe" promises nothing. While the filter has at most n keys, a ready Guard says "maybe" for
-// absent keys at a rate of at most p, and for every key deleted since the last build.
+// A "maybe" promises nothing. A ready Guard says "maybe" for every key deleted since the last build. For other absent
+// keys, it does so at a rate of at most p while the filter has at most n keys.
 //
 // # Cost
 //

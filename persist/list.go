@@ -17,9 +17,13 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// A List is a filter that another program publishes as a file, again and again: leaked passwords,
-// blocked addresses. Make one with [OpenList]. The file is a snapshot, as [Save] and the
-// command bloom write it.
+// A List is a filter that another program publishes as a file, again and again: leaked passwords, blocked addresses.
+// Make one with [OpenList]. The file is a snapshot, as [Save] and the command bloom write it. To publish it in another
+// way, rename a complete file in the same folder, as mv does.
+//
+//	leaked, err := persist.OpenList("leaked.bloom")
+//	go leaked.Watch(ctx, time.Minute, report)
+//	if leaked.ContainsString(password) {
 //
 // A List reads a new file into memory, checks every byte, and then replaces the old filter. Lookups do not wait; each
 // uses the old or the new filter. A damaged or missing file does not change the filter. If a List mapped the file,
