@@ -84,7 +84,7 @@ func (b bitArray) count() uint64 {
 	return ones
 }
 
-// or sets every bit that is set in other, which has the same length.
+// or sets every bit that is set in other. Both have the same length.
 func (b bitArray) or(other bitArray) {
 	for i := range b {
 		// Most words of a second union add nothing, and a load is cheaper than a locked instruction.
@@ -94,7 +94,7 @@ func (b bitArray) or(other bitArray) {
 	}
 }
 
-// and clears every bit that is not set in other, which has the same length.
+// and clears every bit that is not set in other. Both have the same length.
 func (b bitArray) and(other bitArray) {
 	for i := range b {
 		if w := other[i].Load(); b[i].Load()&^w != 0 {
@@ -113,8 +113,9 @@ func (b bitArray) equal(other bitArray) bool {
 	return true
 }
 
-// copyFrom overwrites all words with the words of other, which has the same length and may be written to during the
-// copy. No other goroutine may use b yet: ordinary stores take half the time of atomic ones, vector stores a quarter.
+// copyFrom overwrites all words with the words of other. Both have the same length. Other goroutines may write to other
+// during the copy. No other goroutine may use b yet: ordinary stores take half the time of atomic ones, vector stores a
+// quarter.
 func (b bitArray) copyFrom(other bitArray) {
 	if vector.Has {
 		for len(other) >= blockWords {

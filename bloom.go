@@ -97,8 +97,8 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(memory.BytesOf(k
 // bits identify a key, or from a 128-bit hash. Other values, such as (x, x) or (x, 0), cause no error, but most or all
 // answers may be true.
 //
-// All keys of a filter must be hashed in the same way: Contains uses the filter's own hash, and
-// does not find keys whose digests came from another hash.
+// All keys of a filter must be hashed in the same way: Contains uses the filter's own hash, and does not find keys with
+// digests of another hash.
 //
 // It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
 func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {

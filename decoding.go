@@ -22,8 +22,8 @@ import (
 //
 // The bytes may come from an untrusted source. Read checks every field. It allocates memory as the bytes arrive, at
 // most three times their number. It always detects a missing end and up to three changed bits, and other damage with
-// probability 1 - 2^-64. A forgery with the right checksum is not detected: the result is a valid filter that may
-// contain every key, which [BloomFilter.Stats] shows.
+// probability 1 - 2^-64. A forgery with the right checksum is not detected: the result is a valid filter, but it may
+// contain every key. [BloomFilter.Stats] shows that.
 //
 // The error wraps [ErrCorrupt] if the bytes are damaged or not a filter, and also io.ErrUnexpectedEOF if they end too
 // early. It wraps [ErrIncompatible] if the filter contradicts the options, needs an option that is missing, has another

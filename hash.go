@@ -15,9 +15,8 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// A Hash turns keys into 128-bit digests. Choose one with [WithHash]: Murmur3, RapidHash, MapHash,
-// or a custom hash from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. [New] refuses the
-// zero Hash, whose name is empty.
+// A Hash turns keys into 128-bit digests. Choose one with [WithHash]: Murmur3, RapidHash, MapHash, or a custom hash
+// from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. The zero Hash has an empty name; [New] refuses it.
 //
 // A Hash is a small value that never changes, and can be compared.
 type Hash struct{ def *hashFunc }
@@ -29,8 +28,8 @@ var (
 	Murmur3 = Hash{&murmur3Hash}
 
 	// RapidHash is rapidhash V3. Like Murmur3, it is the same everywhere and in every release, and not keyed. On amd64
-	// it is the fastest hash for keys of up to 100 bytes, and about as fast as MapHash for longer keys. It has 64 bits,
-	// which become a digest as in [NewHash64], so p must be well above n/2^64.
+	// it is the fastest hash for keys of up to 100 bytes, and about as fast as MapHash for longer keys. It has 64 bits.
+	// They become a digest as in [NewHash64], so p must be well above n/2^64.
 	RapidHash = Hash{&rapidHash}
 
 	// MapHash is the hash of the runtime's maps (hash/maphash), under a random seed that all filters of the process

@@ -45,7 +45,7 @@ func (o options) with(opts []Option) (options, error) {
 	return o, o.err
 }
 
-// refuse keeps err, which may be nil, if it is the first error.
+// refuse keeps err if it is the first error. err may be nil.
 func (o *options) refuse(err error) {
 	if o.err == nil {
 		o.err = err

@@ -11,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// A Scheme is a filter without its bits: parameters, strategy and hash, which determine the positions of a key. It is
+// A Scheme is a filter without its bits: parameters, strategy and hash. These determine the positions of a key. It is
 // for programs that store the bits themselves, and for programs that make many equal filters: [Scheme.Filter] is over
 // 50 times as fast as [New].
 //
@@ -22,15 +22,15 @@ type Scheme struct{ scheme *scheme }
 // NewScheme returns the scheme of the filter that [New] makes from the same arguments. It allocates no bits. m is the
 // smallest multiple of 64 for which some k gives a rate of at most p, and k is the smallest such k. The rate is that of
 // [Strategy.FalsePositiveRate]. For SplitBlock, m is the smallest multiple of 256. For Blocked, m is a multiple of 512,
-// up to 3 % above the smallest one if a key's bits are then in fewer words, which is faster.
+// up to 3 % above the smallest one if a key's bits are then in fewer words: that is faster.
 //
 // Because k is a whole number, m is also larger than the bound -n·ln p / (ln 2)²: by less than 0.7 % for p < 0.11, by
 // up to 3.7 % for p <= 0.5, and by more for larger p. [Blocked] and [SplitBlock] need more. For n = 0, m is one word or
-// block. With a 64-bit hash such as [MapHash], a key has the digest of one of n others with probability n/2^64, which
-// is subtracted from p.
+// block. With a 64-bit hash such as [MapHash], a key has the digest of one of n others with probability n/2^64.
+// NewScheme subtracts this from p.
 //
-// The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or invalid
-// options, and [ErrTooLarge] for m >= 2^53, where the formulas lose their exactness.
+// The error wraps [ErrInvalid] for p outside (0, 1) or NaN, a p that needs k > 64, or invalid options, and
+// [ErrTooLarge] for m >= 2^53, because the formulas are then no longer exact.
 func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	o, begun, err := newOptions(opts)
 	if err != nil {

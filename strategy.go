@@ -10,10 +10,9 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate"
 )
 
-// A Strategy determines which k of a filter's m bits belong to a key. The strategies of this
-// package are [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing]; [NewStrategy] makes
-// others. The packages in interop have the strategies of other systems. [New] refuses the zero
-// Strategy, whose name is empty.
+// A Strategy determines which k of a filter's m bits belong to a key. The strategies of this package are
+// [DoubleHashing], [Blocked], [SplitBlock] and [SeededHashing]; [NewStrategy] makes others. The packages in interop
+// have the strategies of other systems. The zero Strategy has an empty name; [New] refuses it.
 //
 // The positions of a named strategy never change, because filters outlive the program that made them. Two custom
 // strategies are compatible if they have the same name and both have Positions or both have KeyPositions. A strategy
@@ -117,9 +116,9 @@ func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 }
 
 // EstimateCount returns the most likely number of keys in a filter of m bits and k positions per key with x set bits.
-// EstimatedCount of [Stats] is this number, rounded. It is -m/k · ln(1 - x/m), except for [Blocked] and [SplitBlock],
-// which have their own formulas, and custom strategies with an EstimateCount. It is +Inf for x = m, because a full
-// filter does not show how many keys filled it. It is NaN where FalsePositiveRate is, and for x > m.
+// EstimatedCount of [Stats] is this number, rounded. It is -m/k · ln(1 - x/m); [Blocked], [SplitBlock], and custom
+// strategies with an EstimateCount have their own formulas. The result is +Inf for x = m, because a full filter does
+// not show how many keys filled it. It is NaN where FalsePositiveRate is NaN, and for x > m.
 //
 // Source: Swamidass & Baldi 2007, equation 6.
 func (s Strategy) EstimateCount(m uint64, k int, x uint64) float64 {

@@ -20,7 +20,7 @@ import (
 //
 // The textbook's double hashing has no multiplication. A key's positions are then an arithmetic progression: at p =
 // 1e-6 and n = 100 the measured rate is over 50 times p. With the multiplication the rate is the same as with k
-// independent hashes. The xor is for the empty key, whose Murmur3 digest is (0, 0): without the xor all its positions
+// independent hashes. The xor is for the empty key. Its Murmur3 digest is (0, 0), so without the xor all its positions
 // would be 0.
 var DoubleHashing = Strategy{&doubleHashing}
 
@@ -107,8 +107,8 @@ func doubleAdd(b *kernelArgs, h1, h2 uint64) bool {
 	return n > 0 && flipAll(b.bits, unset[:n])
 }
 
-// doubleFill computes the even and the odd positions in two chains, which takes half the time of one:
-// x_(i+2) = x_i·Mul² + y·(Mul+1).
+// doubleFill computes the even and the odd positions in two chains: x_(i+2) = x_i·Mul² + y·(Mul+1). This takes half the
+// time of one chain.
 func doubleFill(b *kernelArgs, group []digest) {
 	const square = probe.Mul * probe.Mul & math.MaxUint64
 	p, m := b.bits.start(), b.blocks
