@@ -123,8 +123,8 @@ func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full
 	return all, nil
 }
 
-// ToNative converts words from the given byte order to the machine's. No other goroutine may use them: it uses ordinary
-// stores, which take a third of the time of atomic ones.
+// ToNative converts words from the given byte order to the machine's. No other goroutine may use the words, because
+// ToNative uses ordinary stores. They take a third of the time of atomic ones.
 func ToNative(w []atomic.Uint64, order binary.ByteOrder) {
 	if order.Uint16([]byte{1, 0}) == binary.NativeEndian.Uint16([]byte{1, 0}) {
 		return

@@ -39,8 +39,8 @@ func (h *Header) Write(w io.Writer, words []atomic.Uint64) (written int64, err e
 	return written, nil
 }
 
-// AppendWords appends the bytes of the words to dst, which must have the capacity. It loads each word atomically,
-// because keys may be added. Handling eight words per bounds check takes a third of the time.
+// AppendWords appends the bytes of the words to dst. dst must have the capacity. It loads each word atomically, because
+// keys may be added. Handling eight words per bounds check takes a third of the time.
 func AppendWords(dst []byte, words []atomic.Uint64) []byte {
 	le, out := binary.LittleEndian, dst[len(dst):len(dst)+len(words)*8]
 	dst = dst[:len(dst)+len(out)]

@@ -75,7 +75,7 @@ func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add
 }
 
 // ContainsMany looks up keys and returns the number of true answers. If found is not nil, ContainsMany sets found[i] to
-// the answer for key i. It calls now, which returns the layers, once per group.
+// the answer for key i. now returns the layers; ContainsMany calls it once per group.
 func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers) (count int) {
 	var b Batch
 	for first := 0; first < len(keys); first += Group {

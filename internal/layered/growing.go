@@ -53,7 +53,7 @@ func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 // winner in b adds the key to no further layer, so no layer was added: that add has won.
 //
 // An add that renews adds a key that it has found to the newest layer, and does not win. Suppose it has found the bits
-// of A, whose add has not ended. Then A may find the renewed key in the newer layer, and does not win either. A cannot
+// of A before A's add has ended. Then A may find the renewed key in the newer layer, and does not win either. A cannot
 // tell the renewed key from the key of a winner that looked before A's bits were complete: to tell them apart would
 // take a mark per key.
 //
@@ -159,7 +159,7 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	generation = now.Current(generation)
 	next, err := g.Next(*now, generation)
 	if err != nil {
-		// %.0w wraps err without printing its text, which %s prints without the prefix.
+		// %.0w wraps err without printing its text: %s prints it without the prefix.
 		r := &refusal{fmt.Errorf("%w: %s%.0w", failure.ErrFull, failure.Text(err), err), now, generation}
 		g.refused.Store(r)
 		return r.error

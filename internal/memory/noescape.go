@@ -23,7 +23,7 @@ import "unsafe"
 // 32-bit ARM. TestStackMovesInTheCall of package bloom.
 //
 // A function that keeps the slice would have a pointer into a reused stack. So NoEscape is only for functions of this
-// module, which keep nothing. A function of the library's caller gets a copy in a [Buffer].
+// module: they keep nothing. A function of the library's caller gets a copy in a [Buffer].
 func NoEscape[E any](s []E) []E {
 	return unsafe.Slice((*E)(hide(unsafe.Pointer(unsafe.SliceData(s)))), cap(s))[:len(s)]
 }

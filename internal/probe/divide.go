@@ -7,15 +7,15 @@ import (
 
 // A Divisor computes remainders modulo m by multiplication, in half the time of a division. BenchmarkRemainder.
 //
-// With 2^(l-1) < m <= 2^l and magic = ceil(2^(63+l)/m), which has 64 bits, magic·m = 2^(63+l) + e for some e < m. So
-// x·magic/2^(63+l) exceeds x/m by x·e/(m·2^(63+l)). For x < 2^63 that is less than 1/2^l, which is at most 1/m: too
-// little to reach the next whole number. For larger x, the quotient may be one too large.
+// Let 2^(l-1) < m <= 2^l and magic = ceil(2^(63+l)/m), a number of 64 bits. Then magic·m = 2^(63+l) + e for some e < m.
+// So x·magic/2^(63+l) exceeds x/m by x·e/(m·2^(63+l)). For x < 2^63 the excess is less than 1/2^l <= 1/m: too little to
+// reach the next whole number. For larger x, the quotient may be one too large.
 //
 // Source: Granlund & Montgomery 1994, "Division by invariant integers using
 // multiplication", theorem 4.2.
 type Divisor struct {
 	m, magic uint64
-	mask     uint64 // 2^63-1; 0 for m = 1, whose magic would need 65 bits
+	mask     uint64 // 2^63-1; 0 for m = 1, because its magic would need 65 bits
 	shift    uint   // l-1
 }
 

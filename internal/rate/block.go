@@ -10,8 +10,8 @@ import (
 )
 
 // The rate of filters in which all bits of a key are in one block, chosen at random. The number of keys in a block is
-// binomial, and crowded blocks have by far the most false positives. The classical formula, which uses only the mean,
-// is too low: with [Blocked], by a factor of 1.7 at p = 1 % and of 30 at 1e-6.
+// binomial, and crowded blocks have by far the most false positives. The classical formula uses only the mean number
+// and is too low: with [Blocked], by a factor of 1.7 at p = 1 % and of 30 at 1e-6.
 //
 // Source for the mixture over the keys of a block: Putze, Sanders & Singler 2009,
 // "Cache-, hash- and space-efficient Bloom filters", section 2.

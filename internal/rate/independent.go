@@ -80,7 +80,7 @@ func expanded(bits uint64, k int, n uint64) float64 {
 }
 
 // stepwise is [Independent] without approximation, in O(k·kn) steps. All terms are positive. The k positions of a new
-// key are j different bits, which the kn balls of the other keys must cover:
+// key are j different bits. The kn balls of the other keys must cover them:
 //
 //	Σ_j P(k probes hit exactly j bits) · P(kn balls cover j given bits)
 func stepwise(bits uint64, k int, n uint64) float64 {

@@ -98,7 +98,7 @@ func (s Search) someK(units uint64, k int) int {
 }
 
 // leastFor returns the smallest number of units that keeps P with this k, or Most+1. It uses the secant method on
-// log(load(rate)), which is linear in log(units) for independent positions, and nearly so for others.
+// log(load(rate)): that is linear in log(units) for independent positions, and nearly so for others.
 func (s Search) leastFor(k int, guess uint64) uint64 {
 	low, high := uint64(0), s.Most+1 // too few; enough, or too many
 	units := min(max(1, guess), s.Most)
@@ -137,7 +137,8 @@ func OptimalM(n uint64, p float64) float64 {
 	return -float64(n) * floats.Log(p) / (math.Ln2 * math.Ln2)
 }
 
-// LeastM returns the least number of bits that n keys need at rate p: OptimalM, or more for p > 0.5, where k is 1.
+// LeastM returns the least number of bits that n keys need at rate p: OptimalM, or more for p > 0.5, because k is then
+// 1.
 func LeastM(n uint64, p float64) float64 {
 	if p > 0.5 {
 		return -float64(n) / floats.Log1p(-p)

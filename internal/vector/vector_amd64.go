@@ -16,7 +16,7 @@ import (
 // model, so with it, the Go kernels run.
 //
 // The kernels of Double load single aligned words, like the Go kernels, so the argument holds for them from step 2 on.
-// Their vectors hold digests and positions, which no other goroutine uses.
+// Their vectors hold digests and positions: no other goroutine uses those.
 //
 //  1. A vector load is not atomic, but the load of each of its aligned quadwords is, see Intel's
 //     manual (volume 3, "Guaranteed atomic operations") and AMD's (volume 2, "Access atomicity"). A

@@ -1,7 +1,7 @@
 // Package floats has elementary functions with the same results on every architecture.
 //
 // Functions of package math may differ in the last digit: some architectures have them in assembly, and the compiler
-// may fuse a product and a sum into one operation, which rounds once instead of twice. A conversion of the product to
+// may fuse a product and a sum into one operation that rounds once instead of twice. A conversion of the product to
 // float64 prevents that. The errors of these functions are below four units in the last place.
 package floats
 

@@ -20,7 +20,7 @@ import (
 type Format struct {
 	Values []io.WriterTo // the first one should be small, because tests damage each of its bytes
 	Large  io.WriterTo   // more than 1 MiB; nil if the memory of reading is not bounded
-	Zero   []io.WriterTo // nil and zero values, whose WriteTo returns an error
+	Zero   []io.WriterTo // nil and zero values: WriteTo returns an error
 	Read   func(io.Reader, ...bloom.Option) (io.WriterTo, error)
 
 	Sealed   bool // checksums detect every change

@@ -12,8 +12,8 @@ var (
 	Update = flag.Bool("update", false, "write golden files; of frozen ones those that are missing")
 )
 
-// Times returns long with -long, short with -short or under the race detector, which is ten times slower, and usual
-// otherwise.
+// Times returns long with -long, short with -short or under the race detector, otherwise usual. The race detector is
+// ten times slower.
 func Times(short, usual, long int) int {
 	switch {
 	case *Long:

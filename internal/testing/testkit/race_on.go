@@ -2,5 +2,5 @@
 
 package testkit
 
-// RaceDetector is true if the race detector is on, which makes everything ten times slower.
+// RaceDetector is true if the race detector is on. It makes everything ten times slower.
 const RaceDetector = true

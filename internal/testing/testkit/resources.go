@@ -35,7 +35,7 @@ func TempDir(t testing.TB) string {
 	return dir
 }
 
-// A ShortWriter accepts Room bytes. Then it writes nothing and returns Err, which may be nil as with a broken writer.
+// A ShortWriter accepts Room bytes. Then it writes nothing and returns Err. Err may be nil, as with a broken writer.
 type ShortWriter struct {
 	Room int
 	Err  error
