@@ -16,7 +16,7 @@ import (
 // shows the progress.
 //
 // Open returns any error from ctx, the store or the operating system, and the errors of [bloom.Read] if the file is
-// bad. An error leaves the Guard as it was. Call Open again, or [Guard.Rebuild], which does not read the file.
+// bad. An error leaves the Guard as it was. Call Open again, or [Guard.Rebuild]: it does not read the file.
 func (g *Guard) Open(ctx context.Context) error { return g.open(ctx, nil) }
 
 // open is Open. If bad is not nil, open calls it for a bad file and continues without the file.

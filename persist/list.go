@@ -41,7 +41,7 @@ type List struct {
 	seen fingerprint // of the file that was read; guarded by mu
 }
 
-// A fingerprint tells files with different lists apart. It takes only the size and the end, which has a 64-bit
+// A fingerprint tells files with different lists apart. It has only the size and the end, because the end has a 64-bit
 // checksum.
 type fingerprint struct {
 	size int64

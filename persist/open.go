@@ -27,8 +27,8 @@ import (
 //
 // The error wraps
 //   - [bloom.ErrInvalid] or [bloom.ErrTooLarge] if bloom.New refuses the arguments;
-//   - [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name, which another
-//     process could not read;
+//   - [bloom.ErrNotPortable] for [bloom.MapHash] or a strategy without a name: no other process
+//     could read the filter;
 //   - [bloom.ErrIncompatible] if the file is of another kind, or was made with other parameters,
 //     another strategy, hash, seed or secret, or in another version of the format;
 //   - [bloom.ErrCorrupt] if the file is damaged or not a regular file;

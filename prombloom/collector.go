@@ -28,8 +28,7 @@ type measured interface {
 // Local returns a Source of a filter in memory: a [bloom.BloomFilter], a guard.Guard, a persist.List, or any other
 // value with Stats. For a closed file of package persist, bloom_up is 0.
 //
-// It panics if f is nil or a nil pointer, or a zero value whose Stats panics, such as a zero
-// BloomFilter.
+// It panics if f is nil, a nil pointer, or a zero value with a Stats that panics, such as a zero BloomFilter.
 func Local(f interface{ Stats() bloom.Stats }) Source {
 	mustNotBeNil(f, "filter")
 	if reflect.Indirect(reflect.ValueOf(f)).IsZero() {

@@ -149,7 +149,7 @@ func (h header) String() string {
 }
 
 // newNonce returns 8 random bytes. The first and the last are not 0: missing parts of a value are read as zeros, so a
-// nonce of which a part is missing is always noticed.
+// truncated nonce is always noticed.
 func newNonce() string {
 	var b [8]byte
 	for b[7] == 0 || b[0] == 0 {

@@ -46,7 +46,7 @@ func (f *plan) local() (*Local, error) {
 	return l, nil
 }
 
-// Filters returns the filters of which l consists, one per shard, for example to save them or to fill them from files.
+// Filters returns the filters of all shards, for example to save them or to fill them from files.
 func (l *Local) Filters() []*bloom.BloomFilter {
 	if l.plan == nil {
 		panic("redisfilter: use of the zero Local: make one by NewLocal or Filter.Local")

@@ -85,8 +85,8 @@ func WithShards(shards int) Option {
 	return func(o *options) { o.shards = shards }
 }
 
-// WithGrowth makes a filter that grows after n keys and whose rate is at most p for any number of keys. Each new layer
-// is for twice as many keys as the one before, with a lower rate. Lookups and adds read all layers: one if n was right,
+// WithGrowth makes a filter that grows after n keys. Its rate is at most p for any number of keys. Each new layer is
+// for twice as many keys as the one before, with a lower rate. Lookups and adds read all layers: one if n was right,
 // four if n was ten times too small.
 //
 // Adds of new keys return [bloom.ErrFull] if the next layer would exceed [bloom.WithMaxBytes], make a shard larger than

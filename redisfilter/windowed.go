@@ -50,12 +50,12 @@ func (m windowed) reading(state uint64) ([]layer, error) {
 	return m.plan.first, nil
 }
 
-// alive uses the header's state, which adds set by the server's clock.
+// alive uses the header's state. Adds set it by the server's clock.
 //
 //  1. Without an add, the value does not show that a generation has ended.
 //  2. The handle's estimate of the server's clock may be wrong, after a step of the clock or a failover. If by the
 //     estimate a generation has ended, or if the estimate is old, the handle asks the server.
-//  3. The server's answer holds until the next add, which changes the time of the last add in the header.
+//  3. The server's answer holds until the next add changes the time of the last add in the header.
 //
 // So a lookup finds each key that an add at that time would have found.
 func (m windowed) alive(k known, _ uint64, seen seen) ([]bool, step) {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered"
 )
 
-// A generation is a small filter that grows. Its layers have the rates of [layered.Rate], which sum to less than
+// A generation is a small filter that grows. Its layers have the rates of [layered.Rate]: together less than
 // p/(generations + 1). There are never layers of more than generations + 1 generations: the first layer of a generation
 // replaces those that have ended, and no layer is added to an earlier generation. So the rates of all layers, including
 // the forgotten ones, sum to less than p.

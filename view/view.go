@@ -86,8 +86,8 @@ func check(m, seed uint64, meta uint32) uint32 {
 	return uint32(x>>32 ^ x)
 }
 
-// Parse returns a view of data, which must be exactly the bytes that a [Writer] appended. It takes some nanoseconds, so
-// a View need not be kept.
+// Parse returns a view of data. data must be exactly the bytes that a [Writer] appended. A call takes some nanoseconds,
+// so a View need not be kept.
 //
 // Parse checks the trailer and the length. It detects damage of these, not forgery. It does not check the bits: keep a
 // checksum of the whole, as storage engines do for their blocks. Whatever the bytes are, no method of the View reads

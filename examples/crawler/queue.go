@@ -18,7 +18,7 @@ import (
 //
 // With the filter in another file, pages would be lost: after a kill between two writes, the filter would have URLs
 // that the queue lacks. Here a kill only makes the crawler fetch again the pages that were being fetched. After a power
-// cut, it also fetches those whose lines were not on the disk.
+// cut, it also fetches again the pages whose lines were not on the disk.
 type page struct {
 	URL      string   `json:"url"`
 	Result   string   `json:"result"`

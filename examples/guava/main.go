@@ -1,5 +1,5 @@
-// Program guava shares a Bloom filter with Bounces.java, which needs Guava 18 or later. The Java service publishes
-// e-mail addresses that have bounced. This program looks some up and adds one.
+// Program guava shares a Bloom filter with Bounces.java. The Java program needs Guava 18 or later. It publishes e-mail
+// addresses that have bounced. This program looks some up and adds one.
 //
 //	java -cp guava.jar Bounces.java publish
 //	go run .

@@ -106,8 +106,8 @@ func writeBitSet(w io.Writer, head []byte, f *bloom.BloomFilter) error {
 	return foreign.Write(w, binary.BigEndian, binary.BigEndian.AppendUint64(head, f.Params().M), f.Words())
 }
 
-// ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made. It reads r to the end, where
-// only white space may follow. It reads both alphabets of base64. [bloom.WithMaxBytes] limits only the bits: limit
+// ReadJSON reads a filter that MarshalJSON of bits-and-blooms or [WriteJSON] has made. It reads r to the end. Only
+// white space may follow the value. It reads both alphabets of base64. [bloom.WithMaxBytes] limits only the bits: limit
 // untrusted text with an io.LimitReader. Otherwise ReadJSON is like [Read].
 func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var parts struct {

@@ -31,7 +31,7 @@ func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte),
 	}
 	by := probe.NewDivisor(m)
 	return func(dst []uint64, key []byte) { // all positions at once
-		by := by // a local copy, which dst cannot alias
+		by := by // a local copy, so that dst cannot alias it
 		h0, h1, h2, h3 := sum256(key)
 		for i := uint64(0); ; i += 4 { // the order of h2 and h3 repeats every four positions
 			p0, p1 := by.Remainder(h0+i*h2), by.Remainder(h1+(i+1)*h3)

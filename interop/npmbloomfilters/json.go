@@ -24,9 +24,9 @@ import (
 // size is m rounded up to a multiple of 8. content is size/8 bytes in base64: bit i of the filter is bit i%8 of byte
 // i/8. There is no checksum.
 
-// Read reads a filter that bloom-filters 2 or 3 or [Write] has made. It reads r to the end, where only white space may
-// follow. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both. Read allocates memory for the bits as
-// they arrive. The only option is [bloom.WithMaxBytes]. It limits only the bits: limit untrusted text with an
+// Read reads a filter that bloom-filters 2 or 3 or [Write] has made. It reads r to the end. Only white space may follow
+// the value. The data has no n and p, so [bloom.BloomFilter.Params] has 0 for both. Read allocates memory for the bits
+// as they arrive. The only option is [bloom.WithMaxBytes]. It limits only the bits: limit untrusted text with an
 // io.LimitReader.
 //
 // The error wraps bloom.ErrIncompatible if the text is another structure of bloom-filters, a filter of version 1 or

@@ -8,8 +8,8 @@ import "math"
 // in the last place decides. For one x in a hundred, math.Log is off by one unit; the logarithms of the JVM and of the
 // C library are not.
 //
-// Log splits x into 2^e·f with f near 1. It sums the series of ln f = 2·artanh((f-1)/(f+1)) in pairs of float64, which
-// have twice the precision.
+// Log splits x into 2^e·f with f near 1. It sums the series of ln f = 2·artanh((f-1)/(f+1)) in pairs of float64, at
+// twice the precision.
 func Log(x float64) float64 {
 	f, e := math.Frexp(x) // also right for subnormal numbers
 	if f < math.Sqrt2/2 {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// NoFollow opens a symbolic link itself, which is not a regular file.
+// NoFollow opens a symbolic link itself. A link is not a regular file.
 const NoFollow = windows.O_FILE_FLAG_OPEN_REPARSE_POINT
 
 func open(path string, flag int) (*os.File, error) {

@@ -1,4 +1,4 @@
-// Package child runs functions of a test in other processes, which the test can kill.
+// Package child runs functions of a test in other processes, so that the test can kill them.
 package child
 
 import (

@@ -2,7 +2,7 @@ package redistest
 
 import "sync"
 
-// A Group is a sync.WaitGroup with the method Go, which sync has since Go 1.25.
+// A Group is a sync.WaitGroup with the method Go of Go 1.25.
 type Group struct{ sync.WaitGroup }
 
 // Go calls f in a new goroutine. Wait waits for it.

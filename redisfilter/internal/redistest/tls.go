@@ -54,7 +54,7 @@ type HAProxy struct {
 // StartHAProxy starts a haproxy that closes connections without traffic after idle.
 func StartHAProxy(t testing.TB, target string, idle time.Duration) *HAProxy {
 	t.Helper()
-	path := "/usr/sbin/haproxy" // Debian's, which is not in the PATH of every user
+	path := "/usr/sbin/haproxy" // Debian's path; not every user has it in PATH
 	if _, err := os.Stat(path); err != nil {
 		path = Program(t, "haproxy")
 	}

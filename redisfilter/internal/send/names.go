@@ -2,7 +2,7 @@ package send
 
 import "strings"
 
-// HashTag returns the hash tag of a key, which determines its cluster slot, or "".
+// HashTag returns the hash tag of a key, or "". The hash tag determines the cluster slot.
 func HashTag(key string) string {
 	_, rest, _ := strings.Cut(key, "{")
 	tag, _, ok := strings.Cut(rest, "}")
