@@ -131,7 +131,7 @@ func TestBeyond32Bits(t *testing.T) {
 		t.Skipf("NOT TESTED: a filter of %d bits, for this machine has only %d bytes of memory", m, total)
 	}
 	for _, s := range strategies {
-		f := must(NewWithParams(Params{M: m, K: 8}, WithStrategy(s)))
+		f := must(newWithParams(Params{M: m, K: 8}, WithStrategy(s)))
 		require.Equal(t, m/8, f.SizeBytes())
 		const n = 20_000
 		var b [40]byte

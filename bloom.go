@@ -58,21 +58,6 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 	return f
 }
 
-// NewWithParams returns an empty filter of exactly params.M bits and params.K positions per key,
-// for example to match another system. params.N and params.P may be zero, and are not checked
-// against M and K.
-//
-// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or what the strategy allows), P is neither 0 nor between 0
-// and 1, an option is invalid, or the strategy cannot have this M and K. It wraps [ErrTooLarge] if M is more than the
-// strategy can have, or if the bits need more memory than the machine has or [WithMaxBytes] allows.
-func NewWithParams(params Params, opts ...Option) (*BloomFilter, error) {
-	s, err := NewSchemeWithParams(params, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return s.Filter()
-}
-
 // Add adds a key. It returns true if the key is definitely new and this call is the one that
 // added it, false if it was probably there already.
 //
@@ -93,9 +78,8 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(memory.BytesOf(k
 // AddDigest is [BloomFilter.Add] for a key whose digest is already known.
 //
 // A digest is 128 bits that look random. Its halves are independent of each other, and so are the digests of different
-// keys. Take it from [BloomFilter.Digest] of this or a compatible filter, from [Scheme.Digest], from [Digest64] if 64
-// bits identify a key, or from a 128-bit hash. Other values, such as (x, x) or (x, 0), cause no error, but most or all
-// answers may be true.
+// keys. Take it from [Scheme.Digest] of this or a compatible filter, from [Digest64] if 64 bits identify a key, or from
+// a 128-bit hash. Other values, such as (x, x) or (x, 0), cause no error, but most or all answers may be true.
 //
 // All keys of a filter must be hashed in the same way: Contains uses the filter's own hash, and does not find keys with
 // digests of another hash.
@@ -186,11 +170,6 @@ func (f *BloomFilter) doKey(key []byte, add bool) bool {
 	}
 	return code.containsKey(&f.kernelArgs, key)
 }
-
-// Digest returns the 128-bit digest of a key. With it, a program hashes a key once for many filters, see
-// [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest is the same for all filters with the same hash
-// and seed or secret, whatever their size and strategy. Digest panics if the strategy needs the key itself.
-func (f *BloomFilter) Digest(key []byte) (h1, h2 uint64) { return f.scheme.digest(key) }
 
 // Params returns n, p, m and k of the filter; n and p are 0 if unknown.
 func (f *BloomFilter) Params() Params { return f.scheme.must().params }

@@ -18,15 +18,14 @@ import (
 var whileAdding = map[string]func(f, g *BloomFilter, key []byte) bool{
 	"Add":             func(f, _ *BloomFilter, key []byte) bool { return !f.Add(key) },
 	"AddString":       func(f, _ *BloomFilter, key []byte) bool { return !f.AddString(string(key)) },
-	"AddDigest":       func(f, _ *BloomFilter, key []byte) bool { return !f.AddDigest(f.Digest(key)) },
+	"AddDigest":       func(f, _ *BloomFilter, key []byte) bool { return !f.AddDigest(f.Scheme().Digest(key)) },
 	"AddMany":         func(f, _ *BloomFilter, key []byte) bool { return f.AddMany([][]byte{key}, nil) == 0 },
 	"AddDigests":      func(f, _ *BloomFilter, key []byte) bool { return f.AddDigests(digestsOf(f, key), nil) == 0 },
 	"Contains":        func(f, _ *BloomFilter, key []byte) bool { return f.Contains(key) },
 	"ContainsString":  func(f, _ *BloomFilter, key []byte) bool { return f.ContainsString(string(key)) },
-	"ContainsDigest":  func(f, _ *BloomFilter, key []byte) bool { return f.ContainsDigest(f.Digest(key)) },
+	"ContainsDigest":  func(f, _ *BloomFilter, key []byte) bool { return f.ContainsDigest(f.Scheme().Digest(key)) },
 	"ContainsMany":    func(f, _ *BloomFilter, key []byte) bool { return f.ContainsMany([][]byte{key}, nil) == 1 },
 	"ContainsDigests": func(f, _ *BloomFilter, key []byte) bool { return f.ContainsDigests(digestsOf(f, key), nil) == 1 },
-	"Digest":          func(f, _ *BloomFilter, key []byte) bool { return f.ContainsDigest(f.Digest(key)) },
 
 	"Union": func(f, g *BloomFilter, key []byte) bool {
 		return f.Union(g) == nil && f.Contains(key) && g.Union(f) == nil && g.Contains(key)
@@ -44,11 +43,10 @@ var whileAdding = map[string]func(f, g *BloomFilter, key []byte) bool{
 		return g.UnmarshalText(must(f.MarshalText())) == nil && g.Contains(key)
 	},
 
-	"Compatible": func(f, g *BloomFilter, key []byte) bool { return f.Compatible(g) && f.Contains(key) },
-	"Equal":      func(f, g *BloomFilter, key []byte) bool { f.Equal(g); return f.Contains(key) },
-	"HugePages":  func(f, _ *BloomFilter, key []byte) bool { _ = f.HugePages(); return f.Contains(key) },
-	"Stats":      func(f, _ *BloomFilter, key []byte) bool { return f.Stats().Ones > 0 && f.Contains(key) },
-	"Words":      func(f, _ *BloomFilter, key []byte) bool { return bitArray(f.Words()).count() > 0 && f.Contains(key) },
+	"Equal":     func(f, g *BloomFilter, key []byte) bool { f.Equal(g); return f.Contains(key) },
+	"HugePages": func(f, _ *BloomFilter, key []byte) bool { _ = f.HugePages(); return f.Contains(key) },
+	"Stats":     func(f, _ *BloomFilter, key []byte) bool { return f.Stats().Ones > 0 && f.Contains(key) },
+	"Words":     func(f, _ *BloomFilter, key []byte) bool { return bitArray(f.Words()).count() > 0 && f.Contains(key) },
 
 	"GoString":  func(f, _ *BloomFilter, key []byte) bool { return f.GoString() != "" && f.Contains(key) },
 	"LogValue":  func(f, _ *BloomFilter, key []byte) bool { return f.LogValue().String() != "" && f.Contains(key) },
@@ -59,7 +57,7 @@ var whileAdding = map[string]func(f, g *BloomFilter, key []byte) bool{
 }
 
 func digestsOf(f *BloomFilter, key []byte) [][2]uint64 {
-	h1, h2 := f.Digest(key)
+	h1, h2 := f.Scheme().Digest(key)
 	return [][2]uint64{{h1, h2}}
 }
 
@@ -88,7 +86,7 @@ func addDuring(t *testing.T, call func(f, g *BloomFilter, key []byte) bool) {
 	var filled [2][]*BloomFilter
 	for _, s := range foldable {
 		for i := range filled {
-			f := must(NewWithParams(Params{M: 16 * blockBits, K: 8}, WithStrategy(s)))
+			f := must(newWithParams(Params{M: 16 * blockBits, K: 8}, WithStrategy(s)))
 			for j := range more {
 				f.AddDigest(digestOf(uint64(i*more + j)))
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/conformance"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -37,7 +38,7 @@ func TestConformance(t *testing.T) {
 			values, schemes = append(values, f), append(schemes, scheme(f))
 		}
 	}
-	large, err := bloom.NewWithParams(bloom.Params{M: 1<<24 + 1, K: 3})
+	large, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: 1<<24 + 1, K: 3}))
 	require.NoError(t, err)
 	for i := range 1000 {
 		large.Add([]byte{byte(i), byte(i >> 8)})

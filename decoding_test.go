@@ -305,7 +305,7 @@ func TestForgedFields(t *testing.T) {
 // TestDamagedHeaderIsNotFollowed: the header has a checksum of its own, so that no word
 // is read on its word.
 func TestDamagedHeaderIsNotFollowed(t *testing.T) {
-	f := must(NewWithParams(Params{M: 1 << 20, K: 7}))
+	f := must(newWithParams(Params{M: 1 << 20, K: 7}))
 	data := marshal(t, f)
 	for i := range headerUnit * 8 {
 		data[i/8] ^= 1 << (i % 8)

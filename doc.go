@@ -88,7 +88,7 @@
 // # Keys
 //
 // A key is a byte slice or a string of any length. Package typed turns values of other
-// types into keys. [BloomFilter.Digest] hashes a key once for many filters, and
+// types into keys. [Scheme.Digest] hashes a key once for many filters, and
 // [Digest64] turns a 64-bit number or hash into a digest for [BloomFilter.AddDigest]. With
 // maphash.Comparable, any comparable value can be a key. For many small filters, make one
 // [Scheme] and call [Scheme.Filter].

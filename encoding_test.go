@@ -71,7 +71,7 @@ func TestRoundTrip(t *testing.T) {
 func TestRoundTripOfManyChunks(t *testing.T) {
 	const chunk = format.ChunkBytes / 8
 	for _, words := range []uint64{1, 2, 63, 64, 65, 127, 128, 129, chunk - 9, chunk - 8, chunk - 7, chunk, chunk + 1, 2*chunk - 8, 2*chunk - 7, 5*chunk + 3} {
-		f := must(NewWithParams(Params{M: words*64 - 17, K: 3}))
+		f := must(newWithParams(Params{M: words*64 - 17, K: 3}))
 		for i := range f.bits {
 			f.bits[i].Store(mix(uint64(i)))
 		}
@@ -156,7 +156,7 @@ func TestNotPortable(t *testing.T) {
 // TestEncodingAllocatesOnce: bytes and text are made in one slice of their size.
 func TestEncodingAllocatesOnce(t *testing.T) {
 	sequential(t) // with the race detector, slices.Grow allocates twice
-	f := must(NewWithParams(Params{M: 1 << 24, K: 7}))
+	f := must(newWithParams(Params{M: 1 << 24, K: 7}))
 	size, text := float64(f.SizeBytes()), must(f.MarshalText())
 	for name, c := range map[string]struct {
 		call func() error
@@ -292,7 +292,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 	for _, s := range builtins {
 		snapshots, during, checked := 0, 0, 0
 		for range rounds {
-			f := must(NewWithParams(fit(s, 5*format.ChunkBytes*8, 6), WithStrategy(s)))
+			f := must(newWithParams(fit(s, 5*format.ChunkBytes*8, 6), WithStrategy(s)))
 			b := &busy{f: f, keys: keys}
 			b.start()
 			for last := false; !last; snapshots++ {
@@ -344,7 +344,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 // copy as many bytes.
 func BenchmarkEncoding(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20, 1 << 26} {
-		f := must(NewWithParams(Params{M: uint64(size) * 8, K: 7}))
+		f := must(newWithParams(Params{M: uint64(size) * 8, K: 7}))
 		for i := range f.bits {
 			f.bits[i].Store(mix(uint64(i)))
 		}

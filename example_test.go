@@ -48,11 +48,11 @@ func ExampleNew() {
 }
 
 // Digest hashes a key once for several filters.
-func ExampleBloomFilter_Digest() {
+func ExampleScheme_Digest() {
 	byDay := []*bloom.BloomFilter{bloom.MustNew(1000, 0.001), bloom.MustNew(5000, 0.001), bloom.MustNew(1000, 0.001)}
 	byDay[1].AddString("order-4711")
 
-	h1, h2 := byDay[0].Digest([]byte("order-4711"))
+	h1, h2 := byDay[0].Scheme().Digest([]byte("order-4711"))
 	for day, f := range byDay {
 		if f.ContainsDigest(h1, h2) {
 			fmt.Println("probably on day", day)
@@ -110,7 +110,7 @@ func ExampleNewScheme() {
 func ExampleScheme_AppendPositions() {
 	f := bloom.MustNew(1000, 0.01)
 	key, params := []byte("https://go.dev/"), f.Params()
-	h1, h2 := f.Digest(key)
+	h1, h2 := f.Scheme().Digest(key)
 	positions := f.Scheme().AppendPositions(nil, key)
 	fmt.Printf("m = %d, k = %d, %d bytes\n%016x %016x\n%d\n", params.M, params.K, f.SizeBytes(), h1, h2, positions)
 	fmt.Println(f.Add(key), f.Add(key))
@@ -259,7 +259,12 @@ func ExampleBloomFilter_FoldTo() {
 	params := scheme.Params()
 	const unit = 2520 * 64 // divisible by 1 to 10
 	params.M = (params.M + unit - 1) / unit * unit
-	f, err := bloom.NewWithParams(params)
+	scheme, err = bloom.NewSchemeWithParams(params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := scheme.Filter()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -301,7 +306,7 @@ func ExampleBloomFilter_Stats() {
 		switch s := f.Stats(); {
 		case s.OverP():
 			fmt.Printf("overloaded: %d keys, rate %.3f\n", s.EstimatedCount, s.EstimatedFalsePositiveRate)
-		case s.LoadFactor() > 0.8:
+		case float64(s.EstimatedCount) > 0.8*float64(s.N):
 			fmt.Printf("nearly full: %d of %d keys\n", s.EstimatedCount, s.N)
 		}
 	}
@@ -320,10 +325,12 @@ func ExampleBloomFilter_Stats_alarm() {
 	alarm := func() bool {
 		p := f.Params()
 		expected := float64(p.M) * -math.Expm1(-float64(p.K)*float64(adds)/float64(p.M))
-		return f.Stats().FillRatio*float64(p.M) > expected+6*math.Sqrt(expected)
+		return float64(f.Stats().Ones) > expected+6*math.Sqrt(expected)
 	}
 	report := func(who string) {
-		fmt.Printf("%s: %d adds, fill %.2f, rate %.3f, alarm %v\n", who, adds, f.Stats().FillRatio, f.Stats().EstimatedFalsePositiveRate, alarm())
+		s := f.Stats()
+		fmt.Printf("%s: %d adds, fill %.2f, rate %.3f, alarm %v\n",
+			who, adds, float64(s.Ones)/float64(s.M), s.EstimatedFalsePositiveRate, alarm())
 	}
 
 	for i := range 500 {

@@ -17,8 +17,8 @@ var foldable = slices.DeleteFunc(slices.Clone(builtins), func(s Strategy) bool {
 // same keys, added one by one.
 func folded(t *testing.T, s Strategy, m, factor uint64, keys int, opts ...Option) (large, want *BloomFilter) {
 	opts = append(opts, WithStrategy(s))
-	large = must(NewWithParams(Params{M: m, K: 8}, opts...))
-	want = must(NewWithParams(Params{M: m / factor, K: 8}, opts...))
+	large = must(newWithParams(Params{M: m, K: 8}, opts...))
+	want = must(newWithParams(Params{M: m / factor, K: 8}, opts...))
 	for i := range keys {
 		key := fmt.Append(nil, "key ", i)
 		large.Add(key)
@@ -57,7 +57,7 @@ func TestFoldIsExact(t *testing.T) {
 }
 
 func TestFoldRefuses(t *testing.T) {
-	f := must(NewWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked)))
+	f := must(newWithParams(Params{M: 512 * 6, K: 8}, WithStrategy(Blocked)))
 	for _, s := range allStrategies {
 		if s.folds() {
 			continue
@@ -91,7 +91,7 @@ func TestFoldTo(t *testing.T) {
 		for _, p := range []float64{0.01, 4.8e-7} {
 			for i, keys := range []int{0, 1, 10, 181, 1000} {
 				hash := []Option{WithSeed(0), WithHash(MapHash)}[i%2]
-				f := must(NewWithParams(Params{M: 2520 * 512, K: 8}, WithStrategy(s), hash))
+				f := must(newWithParams(Params{M: 2520 * 512, K: 8}, WithStrategy(s), hash))
 				for i := range keys {
 					f.Add(fmt.Append(nil, i))
 				}
@@ -126,7 +126,7 @@ func TestFoldTo(t *testing.T) {
 // TestFoldToOfTinyFilters: it ends soon, however much too large N and k are.
 func TestFoldToOfTinyFilters(t *testing.T) {
 	for _, m := range []uint64{1, 2, 64, 255, 257} {
-		f := must(NewWithParams(Params{M: m, K: 64, N: 1 << 40, P: 0.5}))
+		f := must(newWithParams(Params{M: m, K: 64, N: 1 << 40, P: 0.5}))
 		got := must(f.FoldTo(0.01))
 		require.EqualValues(t, 1, got.Params().M)
 	}
@@ -135,7 +135,7 @@ func TestFoldToOfTinyFilters(t *testing.T) {
 // TestFoldWhileAdding: every key that was in before is in the fold.
 func TestFoldWhileAdding(t *testing.T) {
 	for _, s := range foldable {
-		f := must(NewWithParams(Params{M: 512 * 120, K: 8}, WithStrategy(s)))
+		f := must(newWithParams(Params{M: 512 * 120, K: 8}, WithStrategy(s)))
 		var wg testkit.Group
 		const keys = 2000
 		added := make(chan int, keys)
@@ -161,7 +161,7 @@ func TestFoldWhileAdding(t *testing.T) {
 
 func BenchmarkFold(b *testing.B) {
 	for _, s := range foldable {
-		f := must(NewWithParams(Params{M: 2520 * 512 * 78, K: 8}, WithStrategy(s))) // 12.6 MB
+		f := must(newWithParams(Params{M: 2520 * 512 * 78, K: 8}, WithStrategy(s))) // 12.6 MB
 		addKeys(f, 1_000_000)
 		b.Run("strategy="+s.Name(), func(b *testing.B) {
 			b.SetBytes(int64(f.SizeBytes()))

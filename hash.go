@@ -3,7 +3,6 @@ package bloom
 import (
 	"encoding/binary"
 	"hash/maphash"
-	"log/slog"
 	"unsafe"
 
 	"github.com/dchest/siphash"
@@ -44,9 +43,6 @@ func (h Hash) Name() string { return h.label().name }
 
 // String returns the name. For a hash without a name, it returns a text that is unique in this process.
 func (h Hash) String() string { return h.label().String() }
-
-// LogValue returns what String returns, for package log/slog.
-func (h Hash) LogValue() slog.Value { return slog.StringValue(h.String()) }
 
 // label returns the hash's label, empty for the zero Hash.
 func (h Hash) label() label {

@@ -36,7 +36,7 @@ func TestFrozenHashes(t *testing.T) {
 		{[]Option{WithSecret(testKey)}, sip, 0x11a8b03399e99354, 0xd9c3cf970fec087e},
 	} {
 		f := MustNew(10, 0.1, c.opts...)
-		h1, h2 := f.Digest([]byte(c.key))
+		h1, h2 := f.scheme.digest([]byte(c.key))
 		require.Equal(t, [2]uint64{c.h1, c.h2}, [2]uint64{h1, h2}, "%s: %q", f, c.key)
 	}
 }
@@ -74,7 +74,7 @@ func TestHashOptionsRefused(t *testing.T) {
 		require.ErrorIs(t, err, ErrInvalid, text)
 		require.ErrorContains(t, err, text)
 		if text[0] != 'p' {
-			_, err = NewWithParams(Params{M: 64, K: 1}, opts...)
+			_, err = newWithParams(Params{M: 64, K: 1}, opts...)
 			require.ErrorContains(t, err, text)
 		}
 	}
@@ -262,7 +262,7 @@ func TestRateOfEverySeedAndLength(t *testing.T) {
 				buf, sum, sumOfFilters, filters := make([]byte, length), 0.0, 0.0, 0.0
 				// The length, what starts next to it, and others.
 				for _, seed := range []uint64{uint64(length), all[len(all)-16+min(length, 15)], 0, 1, mix(uint64(length))} {
-					f := must(NewWithParams(params, WithStrategy(s), WithSeed(seed)))
+					f := must(newWithParams(params, WithStrategy(s), WithSeed(seed)))
 					for i := range uint64(n) {
 						write(buf, i)
 						f.Add(buf)
@@ -337,7 +337,7 @@ func TestFrozenDigest64(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("%#016x", want), fmt.Sprintf("%#016x", [2]uint64{h1, h2}), "%#x", v)
 	}
 	for h1, want := range map[uint64]uint64{0: 0x275fd29e9128d38d, 1: 0x892858edb9a36e61, math.MaxUint64: 0x3a68b3aff9f587c9} {
-		_, h2 := MustNew(10, 0.1, WithHash(NewHash64("x", func([]byte) uint64 { return h1 }))).Digest(nil)
+		_, h2 := MustNew(10, 0.1, WithHash(NewHash64("x", func([]byte) uint64 { return h1 }))).Scheme().Digest(nil)
 		require.Equal(t, fmt.Sprintf("%#016x", want), fmt.Sprintf("%#016x", h2), "%#x", h1)
 	}
 }
@@ -373,7 +373,7 @@ func TestDigest64KeepsTheRate(t *testing.T) {
 		}
 		params := fit(s, 102_400, 8)
 		wrong := func(digest func(i uint64) (h1, h2 uint64)) (count float64) {
-			f := must(NewWithParams(params, WithStrategy(s)))
+			f := must(newWithParams(params, WithStrategy(s)))
 			for i := range uint64(n) {
 				f.AddDigest(digest(i))
 			}
@@ -407,10 +407,10 @@ func TestFrozenDigests(t *testing.T) {
 			if d.start != nil {
 				opts = append(opts, WithSeed(seed))
 			}
-			f := must(NewWithParams(Params{M: 64, K: 1}, opts...))
+			f := must(newWithParams(Params{M: 64, K: 1}, opts...))
 			key, sum := make([]byte, 0, 300), uint64(0)
 			for i := range uint64(300) {
-				h1, h2 := f.Digest(key)
+				h1, h2 := f.scheme.digest(key)
 				sum = mix(sum^h1) ^ h2
 				key = append(key, byte(mix(i)))
 			}
@@ -466,7 +466,7 @@ func TestEveryCallHashesAlike(t *testing.T) {
 			var keys [][]byte
 			for i := range 200 {
 				key := bytes.Repeat([]byte{byte(i)}, i+1)
-				h1, h2 := f.Digest(key)
+				h1, h2 := f.scheme.digest(key)
 				if of := f.Scheme().Hash(); of.def.custom {
 					require.Equal(t, fmt.Sprint(customDigest(of, key)), fmt.Sprint(h1, h2))
 				}

@@ -55,6 +55,11 @@ func sequential(t *testing.T) {
 
 func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
 
+// newWithParams returns the empty filter of [NewSchemeWithParams].
+func newWithParams(params Params, opts ...Option) (*BloomFilter, error) {
+	return testkit.Filter(NewSchemeWithParams(params, opts...))
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -227,7 +232,7 @@ type portable struct {
 func portables(t testing.TB) map[string]portable {
 	all := map[string]portable{}
 	add := func(name string, params Params, keys uint64, opts, needed []Option) {
-		f := must(NewWithParams(params, append(opts, needed...)...))
+		f := must(newWithParams(params, append(opts, needed...)...))
 		addKeys(f, keys)
 		all[name] = portable{f, needed}
 	}

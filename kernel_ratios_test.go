@@ -341,7 +341,7 @@ func (o ratioOperation) compare(ways [2]ratioWay, filters [2]*BloomFilter, lengt
 				in.keys, in.digests = length.keys(numbers), nil
 				if o.hashed {
 					for _, key := range in.keys {
-						h1, h2 := filters[0].Digest(key)
+						h1, h2 := filters[0].scheme.digest(key)
 						in.digests = append(in.digests, digest{h1, h2})
 					}
 				}

@@ -19,7 +19,7 @@ func TestWithMaxBytes(t *testing.T) {
 		errs = append(errs, err)
 		_, err = New(1000, 0.01, opts...)
 		errs = append(errs, err)
-		_, err = NewWithParams(f.Params(), opts...)
+		_, err = newWithParams(f.Params(), opts...)
 		return append(errs, err)
 	}
 	for _, limit := range []uint64{size, 1 << 63} {

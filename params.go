@@ -129,7 +129,7 @@ func wholeKeys(n float64) uint64 {
 
 // ParamsForBits returns the parameters for n keys with bitsPerKey bits of memory per key. m is
 // n·bitsPerKey, rounded up to whole words or blocks. k is the best k for bitsPerKey, the same for
-// every n. P is the strategy's true rate. Pass the result to [NewWithParams].
+// every n. P is the strategy's true rate. Pass the result to [NewSchemeWithParams].
 //
 // At 10 bits per key the rate is 0.8 % with [DoubleHashing] and 1.1 % with [Blocked]. A key of Blocked has its bits in
 // 2 words up to 10 bits per key, in 4 words up to 25, and in 8 words above. With n = 0, m is one word or block and P is

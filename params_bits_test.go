@@ -40,7 +40,7 @@ func TestParamsForBitsOfFewKeys(t *testing.T) {
 			require.Equal(t, n, got.N)
 			require.Equal(t, (max(10*n, 1)+s.limits().sizeUnit-1)/s.limits().sizeUnit*s.limits().sizeUnit, got.M)
 			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
-			f := must(NewWithParams(got, WithStrategy(s)))
+			f := must(newWithParams(got, WithStrategy(s)))
 			f.AddString("x")
 			require.True(t, f.ContainsString("x"))
 		}

@@ -17,7 +17,7 @@ func TestResidentMemory(t *testing.T) {
 	const variable, words, limit = "BLOOM_TEST_RESIDENT", 7 << 24, 20 << 20
 	switch os.Getenv(variable) {
 	case "filter":
-		f := must(NewWithParams(Params{M: 64 * words, K: 7}))
+		f := must(newWithParams(Params{M: 64 * words, K: 7}))
 		addKeys(f, 200)
 		reportResident(t, f)
 	case "slice":

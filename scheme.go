@@ -44,8 +44,13 @@ func NewScheme(n uint64, p float64, opts ...Option) (Scheme, error) {
 	return Scheme{s}, err
 }
 
-// NewSchemeWithParams returns the scheme of the filter that [NewWithParams] makes from the same
-// arguments. It allocates no bits. It returns NewWithParams' errors, except for too little memory.
+// NewSchemeWithParams returns the scheme of filters of exactly params.M bits and params.K positions per key, for
+// example to match another system. params.N and params.P may be zero, and are not checked against M and K. It allocates
+// no bits.
+//
+// The error wraps [ErrInvalid] if M is 0, K is not in 1..64 (or what the strategy allows), P is neither 0 nor between 0
+// and 1, an option is invalid, or the strategy cannot have this M and K. It wraps [ErrTooLarge] if M is more than the
+// strategy can have or [WithMaxBytes] allows.
 func NewSchemeWithParams(params Params, opts ...Option) (Scheme, error) {
 	o, begun, err := newOptions(opts)
 	if err != nil {
@@ -134,10 +139,10 @@ func (s Scheme) Strategy() Strategy { return s.scheme.must().strategy }
 // SizeBytes returns the number of bytes that the bits take, in whole 64-bit words.
 func (s Scheme) SizeBytes() uint64 { return wordsFor(s.Params().M) * 8 }
 
-// String returns a text that is equal for two schemes if and only if their filters are compatible,
-// see [BloomFilter.Compatible]. It consists of m, k, the names of strategy and hash, and the seed or a check
-// value that does not reveal the secret. The text is for comparing and for logs, not for
-// parsing. It is the same in every process if the scheme is [Scheme.Portable].
+// String returns a text that is equal for two schemes if and only if their filters are compatible: every key has the
+// same positions in both. It consists of m, k, the names of strategy and hash, and the seed or a check value that does
+// not reveal the secret. The text is for comparing and for logs, not for parsing. It is the same in every process if
+// the scheme is [Scheme.Portable].
 func (s Scheme) String() string {
 	if s.scheme == nil {
 		return "bloom.Scheme(zero)"
@@ -146,10 +151,12 @@ func (s Scheme) String() string {
 		s.scheme.strategy.identity(), s.scheme.hash.identity(), s.scheme.checkValue())
 }
 
-// LogValue is String, for package log/slog.
+// LogValue returns what String returns, for package log/slog.
 func (s Scheme) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Digest returns the digest of a key, as [BloomFilter.Digest] does.
+// Digest returns the 128-bit digest of a key. With it, a program hashes a key once for many filters, see
+// [BloomFilter.AddDigest] and [BloomFilter.ContainsDigest]. The digest is the same for all filters with the same hash
+// and seed or secret, whatever their size and strategy. Digest panics if the strategy needs the key itself.
 func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.digest(key) }
 
 // Hash returns the hash. Its name is "siphash" with [WithSecret], and "none" with a strategy that needs the key itself.

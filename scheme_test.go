@@ -19,7 +19,7 @@ func TestSchemeSaysWhereTheBitsAre(t *testing.T) {
 		s := must(NewScheme(500, 0.001, opts...))
 		f := must(s.Filter())
 		made := MustNew(500, 0.001, opts...)
-		require.True(t, f.Compatible(made))
+		require.NoError(t, f.compatible(made))
 		require.Equal(t, made.Params(), s.Params())
 		require.Equal(t, made.Scheme().Strategy().Name(), s.Strategy().Name())
 		require.Equal(t, made.SizeBytes(), s.SizeBytes())

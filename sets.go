@@ -1,12 +1,7 @@
 package bloom
 
-// Compatible reports whether every key has the same positions in both filters: equal m, k, strategy, hash, and seed or
-// secret. n and p may differ. No filter is compatible with nil or the zero BloomFilter.
-func (f *BloomFilter) Compatible(other *BloomFilter) bool {
-	f.scheme.must()
-	return f.compatible(other) == nil
-}
-
+// compatible returns nil if every key has the same positions in both filters: equal m, k, strategy, hash, and seed or
+// secret. n and p may differ.
 func (f *BloomFilter) compatible(other *BloomFilter) error {
 	if other == nil {
 		return invalid("the other filter is nil")
@@ -42,7 +37,8 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 // Union sets bits by locked instructions. To unite filters in a new one, begin with a [BloomFilter.Clone] of the
 // fullest: Clone needs no locked instructions.
 //
-// The error wraps [ErrIncompatible], or [ErrInvalid] if other is nil, and then f is unchanged.
+// The error wraps [ErrIncompatible] if m, k, strategy, hash, seed or secret differ, or [ErrInvalid] if other is nil.
+// Then f is unchanged. n and p may differ.
 func (f *BloomFilter) Union(other *BloomFilter) error {
 	if err := f.compatible(other); err != nil {
 		return err
@@ -67,10 +63,11 @@ func (f *BloomFilter) Intersect(other *BloomFilter) error {
 	return nil
 }
 
-// Equal reports whether the filters are compatible and have the same bits, in O(m). The answer
-// depends on timing while keys are added to either.
+// Equal reports whether Union accepts the other filter and both have the same bits, in O(m). The answer depends on
+// timing while keys are added to either.
 func (f *BloomFilter) Equal(other *BloomFilter) bool {
-	return f.Compatible(other) && f.bits.equal(other.bits)
+	f.scheme.must()
+	return f.compatible(other) == nil && f.bits.equal(other.bits)
 }
 
 // Clone returns an independent copy, in O(m) time and memory. It contains every key whose Add had returned before Clone

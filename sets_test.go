@@ -66,11 +66,11 @@ func TestCompatible(t *testing.T) {
 	}
 	for i, a := range kinds {
 		for j, b := range kinds {
-			f, g := must(NewWithParams(a.params, a.opts...)), must(NewWithParams(b.params, b.opts...))
+			f, g := must(newWithParams(a.params, a.opts...)), must(newWithParams(b.params, b.opts...))
 			f.AddString("f")
 			g.AddString("g")
 			before := f.Clone()
-			require.Equal(t, i == j, f.Compatible(g), "%s and %s", f, g)
+			require.Equal(t, i == j, f.compatible(g) == nil, "%s and %s", f, g)
 			require.Equal(t, i == j, f.Scheme().String() == g.Scheme().String(), "%s and %s", f, g)
 			require.False(t, f.Equal(g))
 			if i == j {
@@ -86,12 +86,12 @@ func TestCompatible(t *testing.T) {
 			require.True(t, f.Equal(before), "unchanged")
 		}
 	}
-	keyed := must(NewWithParams(params, WithSecret(testKey)))
-	require.EqualError(t, keyed.Union(must(NewWithParams(params, WithSecret(otherKey)))), "bloom: incompatible filters: different secrets")
+	keyed := must(newWithParams(params, WithSecret(testKey)))
+	require.EqualError(t, keyed.Union(must(newWithParams(params, WithSecret(otherKey)))), "bloom: incompatible filters: different secrets")
 	f := MustNew(1000, 0.001)
-	require.NoError(t, f.Union(must(NewWithParams(Params{M: f.Params().M, K: f.Params().K}))), "n and p may differ")
-	named := must(NewWithParams(params, WithHash(NewHash64("fnv-mixed", func([]byte) uint64 { return 0 }))))
-	require.True(t, named.Compatible(must(NewWithParams(params, WithHash(customHash64)))), "a hash is its name")
+	require.NoError(t, f.Union(must(newWithParams(Params{M: f.Params().M, K: f.Params().K}))), "n and p may differ")
+	named := must(newWithParams(params, WithHash(NewHash64("fnv-mixed", func([]byte) uint64 { return 0 }))))
+	require.NoError(t, named.compatible(must(newWithParams(params, WithHash(customHash64)))), "a hash is its name")
 	_, err := Read(bytes.NewReader(marshal(t, MustNew(10, 0.1, WithStrategy(triple)))), WithStrategy(byKey))
 	require.Error(t, err, "positions by keys instead of digests")
 }

@@ -14,8 +14,7 @@ type Stats struct {
 	Hash      string `json:"hash"`       // name of the hash
 	SizeBytes uint64 `json:"size_bytes"` // memory of the bits
 
-	Ones                       uint64  `json:"ones"`                          // bits that are set
-	FillRatio                  float64 `json:"fill_ratio"`                    // Ones/M, about 0.5 if a filter of [New] holds its n keys
+	Ones                       uint64  `json:"ones"`                          // bits that are set, about M/2 if a filter of [New] holds its n keys
 	EstimatedCount             uint64  `json:"estimated_count"`               // different keys that were added, see [Strategy.EstimateCount]
 	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"` // rate of the filter as it is now
 }
@@ -33,23 +32,9 @@ func (f *BloomFilter) Stats() Stats {
 		SizeBytes: f.SizeBytes(),
 
 		Ones:                       ones,
-		FillRatio:                  float64(ones) / float64(s.params.M),
 		EstimatedCount:             f.countOf(ones),
 		EstimatedFalsePositiveRate: rate,
 	}
-}
-
-// LoadFactor returns EstimatedCount/N. It is 0 if N is unknown, and +Inf if every bit is set. Because m is rounded up
-// to whole words or blocks, a small filter keeps P a little beyond a load factor of 1. Filters that grow reach 1 before
-// each new layer. [Stats.OverP] compares the rate with P.
-func (s Stats) LoadFactor() float64 {
-	switch {
-	case s.N == 0:
-		return 0
-	case s.EstimatedCount == math.MaxUint64:
-		return math.Inf(1)
-	}
-	return float64(s.EstimatedCount) / float64(s.N)
 }
 
 // OverP reports whether the rate is above P because there are too many keys. It is false if chance may be the reason:

@@ -31,23 +31,18 @@ func TestStatsAreTheFilters(t *testing.T) {
 			require.Equal(t, f.SizeBytes(), st.SizeBytes)
 			require.Equal(t, f.Scheme().Hash().Name(), st.Hash)
 			require.Equal(t, f.bits.count(), st.Ones, "%s", s)
-			require.Equal(t, float64(st.Ones)/float64(st.M), st.FillRatio)
-			require.InDelta(t, float64(load)/n, st.LoadFactor(), 4/math.Sqrt(n))
+			require.InDelta(t, load, st.EstimatedCount, 4*math.Sqrt(n))
 			require.Equal(t, load == 0, st.Ones == 0 && st.EstimatedCount == 0 && st.EstimatedFalsePositiveRate == 0)
 		}
 	}
 }
 
-func TestLoadFactorOfEmptyFullAndUnknown(t *testing.T) {
+func TestEstimatedCountOfFullFilter(t *testing.T) {
 	f := MustNew(100, 0.01)
-	require.Zero(t, f.Stats().LoadFactor())
 	for i := range f.Params().M {
 		f.bits.set(i)
 	}
-	require.Equal(t, math.Inf(1), f.Stats().LoadFactor())
-	unknown := must(NewWithParams(Params{M: 640, K: 3}))
-	unknown.AddString("x")
-	require.Zero(t, unknown.Stats().LoadFactor())
+	require.Equal(t, uint64(math.MaxUint64), f.Stats().EstimatedCount)
 }
 
 // TestOverPAtTheMargin: what OverP makes of numbers that filters rarely have.
@@ -116,7 +111,7 @@ func TestOverP(t *testing.T) {
 			}
 		}
 	}
-	unknown := must(NewWithParams(Params{M: 640, K: 3}))
+	unknown := must(newWithParams(Params{M: 640, K: 3}))
 	add(unknown, 1000)
 	require.False(t, unknown.Stats().OverP())
 	f := MustNew(100, 0.01)
@@ -131,8 +126,8 @@ func TestStatsMarshal(t *testing.T) {
 	f.AddString("x")
 	got := must(json.Marshal(f.Stats()))
 	require.JSONEq(t, fmt.Sprintf(`{"n":1000,"p":0.01,"m":%d,"k":%d,"strategy":"blocked","hash":"siphash","size_bytes":%d,
-		"ones":%d,"fill_ratio":%v,"estimated_count":1,"estimated_false_positive_rate":%v}`,
-		f.Params().M, f.Params().K, f.SizeBytes(), f.bits.count(), f.Stats().FillRatio, f.Stats().EstimatedFalsePositiveRate), string(got))
+		"ones":%d,"estimated_count":1,"estimated_false_positive_rate":%v}`,
+		f.Params().M, f.Params().K, f.SizeBytes(), f.bits.count(), f.Stats().EstimatedFalsePositiveRate), string(got))
 	var back Stats
 	require.NoError(t, json.Unmarshal(got, &back))
 	require.Equal(t, f.Stats(), back)
@@ -178,7 +173,7 @@ func TestSplitRateOfFewKeys(t *testing.T) {
 		inverse *= 2 - inverse*0x47b6137b
 	}
 	for keys := uint64(1); keys <= 2; keys++ {
-		f := must(NewWithParams(Params{M: blocks * splitBits, K: splitK}, WithStrategy(SplitBlock)))
+		f := must(newWithParams(Params{M: blocks * splitBits, K: splitK}, WithStrategy(SplitBlock)))
 		for i := range blocks * keys {
 			f.AddDigest(i/keys<<62|mix(i)>>32, 0)
 		}
@@ -296,7 +291,7 @@ func TestEstimatesFollowTheTruth(t *testing.T) {
 func TestEstimatesOfAnyFill(t *testing.T) {
 	for _, s := range allStrategies {
 		for _, k := range []int{1, 2, 4, 8, 16, maxK} {
-			f, err := NewWithParams(Params{M: 1024, K: k}, WithStrategy(s))
+			f, err := newWithParams(Params{M: 1024, K: k}, WithStrategy(s))
 			if !canHave(s, 1024, k) {
 				require.ErrorIs(t, err, ErrInvalid)
 				continue

@@ -1,7 +1,6 @@
 package bloom
 
 import (
-	"log/slog"
 	"math"
 	"slices"
 	"strconv"
@@ -79,9 +78,6 @@ func (s Strategy) Name() string { return s.label().name }
 // String returns the name. For a strategy without a name, it returns a text that is unique in this process.
 func (s Strategy) String() string { return s.label().String() }
 
-// LogValue returns what String returns, for package log/slog.
-func (s Strategy) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
 // identity returns a text that two strategies share if and only if they are compatible.
 func (s Strategy) identity() string {
 	if s.NeedsKey() && s.isCustom() {
@@ -107,7 +103,7 @@ func (s Strategy) NeedsKey() bool { return s.strategy != nil && s.hashesKey() }
 // is exact below 40 keys; above, its relative error is at most 0.014·(k/n)². A call takes about a microsecond. For a
 // custom strategy without Rate, such as the strategies of other systems in interop, FalsePositiveRate returns the rate
 // of independent positions. Then the true rate of a small filter can be many times higher: docs/formats.md has figures.
-// The rate is NaN for an m, a k or a strategy that [NewWithParams] refuses.
+// The rate is NaN for an m, a k or a strategy that [NewSchemeWithParams] refuses.
 func (s Strategy) FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	if s.check(m, k) != nil {
 		return math.NaN()

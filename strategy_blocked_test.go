@@ -115,7 +115,7 @@ func TestMapHashRateWithinABlock(t *testing.T) {
 	for _, c := range []struct {
 		k, keys int
 	}{{6, 55}, {8, 45}, {16, 40}, {24, 30}} {
-		f := must(NewWithParams(Params{M: blockBits, K: c.k}, WithStrategy(Blocked)))
+		f := must(newWithParams(Params{M: blockBits, K: c.k}, WithStrategy(Blocked)))
 		draws := uint64(0)
 		draw := func(block uint64) uint64 {
 			draws++

@@ -16,7 +16,7 @@ import (
 //
 // Positions and KeyPositions are called once per scheme. They return the function that is called for each key, and can
 // compute values for it beforehand, such as reciprocals. For an m or k that the strategy does not support they return
-// an error; [New] and [NewWithParams] return it, too.
+// an error; [New] and [NewSchemeWithParams] return it, too.
 //
 // The function that they return must be pure, because filters outlive the program that made them:
 // the same arguments always give the same positions, each in [0, m) and not necessarily different.

@@ -35,13 +35,13 @@ func TestCustomStrategyRules(t *testing.T) {
 		`m = 96 and k = 8 with strategy "x": odd`:                         {Positions: func(uint64, int) (func(h1, h2 uint64, i int) uint64, error) { return nil, odd }},
 		`m = 96 and k = 8 with strategy "x": it has no function for them`: {Positions: func(uint64, int) (func(h1, h2 uint64, i int) uint64, error) { return nil, nil }},
 	} {
-		f, err := NewWithParams(Params{M: 96, K: 8}, WithStrategy(NewStrategy("x", d)))
+		f, err := newWithParams(Params{M: 96, K: 8}, WithStrategy(NewStrategy("x", d)))
 		require.ErrorIs(t, err, ErrInvalid, text)
 		require.ErrorContains(t, err, text)
 		require.Nil(t, f)
 		require.Equal(t, strings.Contains(err.Error(), "odd"), errors.Is(err, odd))
 	}
-	_, err := NewWithParams(Params{M: 96, K: 8}, WithStrategy(NewStrategy("x", Definition{Positions: positions, MaxM: 95})))
+	_, err := newWithParams(Params{M: 96, K: 8}, WithStrategy(NewStrategy("x", Definition{Positions: positions, MaxM: 95})))
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.ErrorContains(t, err, `m = 96 bits with strategy "x", want at most 95`)
 	for name, text := range map[string]string{
@@ -96,7 +96,7 @@ func TestCustomStrategyOutsidePanics(t *testing.T) {
 				}
 				return 0
 			}))
-			f := must(NewWithParams(Params{M: 100, K: k}, WithStrategy(s)))
+			f := must(newWithParams(Params{M: 100, K: k}, WithStrategy(s)))
 			calls := []func(){
 				func() { f.AddString("x") },
 				func() { f.bits.set(0); require.True(t, f.ContainsString("x")) },
@@ -120,11 +120,11 @@ func TestLargeK(t *testing.T) {
 	large.MaxK = 255
 	for s, largest := range map[Strategy]int{customDouble: 64, NewStrategy("large", large): 255, DoubleHashing: 64} {
 		p := Params{M: 512 * 64, K: largest + 1}
-		_, err := NewWithParams(p, WithStrategy(s))
+		_, err := newWithParams(p, WithStrategy(s))
 		require.ErrorIs(t, err, ErrInvalid)
 		require.ErrorContains(t, err, fmt.Sprintf("k = %d, want 1 to %d", largest+1, largest))
 		p.K = largest
-		f := must(NewWithParams(p, WithStrategy(s)))
+		f := must(newWithParams(p, WithStrategy(s)))
 		for i := range uint64(80) {
 			f.AddString(formatUint(i))
 		}
@@ -195,7 +195,7 @@ func TestCustomSizing(t *testing.T) {
 func TestCustomRateOfStats(t *testing.T) {
 	d := definitionOf(customDouble)
 	d.Rate = func(m uint64, k int, n uint64) float64 { return min(1, float64(n)/10_000) }
-	f := must(NewWithParams(Params{M: 10_000, K: 7}, WithStrategy(NewStrategy("linear", d))))
+	f := must(newWithParams(Params{M: 10_000, K: 7}, WithStrategy(NewStrategy("linear", d))))
 	addKeys(f, 500)
 	require.InEpsilon(t, 0.05, f.Stats().EstimatedFalsePositiveRate, 0.1)
 	for i := range f.Params().M {
@@ -215,7 +215,7 @@ func TestCustomResultsThatAreNone(t *testing.T) {
 
 		d = definitionOf(customDouble)
 		d.Rate = func(uint64, int, uint64) float64 { return n }
-		f = must(NewWithParams(Params{M: 100, K: 3}, WithStrategy(NewStrategy("odd", d))))
+		f = must(newWithParams(Params{M: 100, K: 3}, WithStrategy(NewStrategy("odd", d))))
 		f.AddString("key")
 		require.Equal(t, 1.0, f.Stats().EstimatedFalsePositiveRate, n)
 	}
@@ -268,7 +268,7 @@ func deep(n int, last func()) int {
 // with it moves during the call, wherever in it the stack ends.
 func TestStackMovesInTheCall(t *testing.T) {
 	hash := NewHash("first", memory.Own(func(key []byte) (h1, h2 uint64) { deep(200, runtime.GC); return uint64(key[0]), 0 }))
-	f := must(NewWithParams(Params{M: 1024, K: 3}, WithHash(hash),
+	f := must(newWithParams(Params{M: 1024, K: 3}, WithHash(hash),
 		WithStrategy(NewStrategy("", eachPosition(func(h1, _ uint64, i, _ int) uint64 { return h1 + uint64(i) })))))
 	for _, op := range []string{"Add", "AddMany", "Contains", "absent", "positions"} {
 		for depth := 0; depth < 100; depth += 5 { // each of 16 to 48 bytes: a new stack has 2 kB

@@ -24,7 +24,7 @@ func TestSplitBlockIsParquets(t *testing.T) {
 		100:  {0xaa417f2e, 0x800900008800080},
 		4097: {0x5eef16de, 0x40002000000},
 	} {
-		f := must(NewWithParams(Params{M: blocks * splitBits, K: splitK}, WithStrategy(SplitBlock)))
+		f := must(newWithParams(Params{M: blocks * splitBits, K: splitK}, WithStrategy(SplitBlock)))
 		for i := range 5 * blocks {
 			f.AddDigest(mix(i), ^mix(i))
 		}

@@ -32,7 +32,7 @@ func TestKernelsEqualIndexFunctions(t *testing.T) {
 		for _, m := range []uint64{1, 3, 65, 512, 1000, 51_200} {
 			for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 20, 30, 32, maxK} {
 				for _, hash := range ways { // each has its way to the kernels
-					f, err := NewWithParams(Params{M: m, K: k}, WithStrategy(s), hash)
+					f, err := newWithParams(Params{M: m, K: k}, WithStrategy(s), hash)
 					if err != nil {
 						require.ErrorIs(t, err, ErrInvalid)
 						require.True(t, !canHave(s, m, k) || s.NeedsKey(), "%s m=%d k=%d: %v", s, m, k, err)
@@ -44,7 +44,7 @@ func TestKernelsEqualIndexFunctions(t *testing.T) {
 		}
 	}
 	for k := 1; k <= 8; k++ { // above 4 MiB it has another kernel
-		kernelEqualsIndexFunction(t, must(NewWithParams(Params{M: 4<<23 + 64, K: k}, WithHash(MapHash))))
+		kernelEqualsIndexFunction(t, must(newWithParams(Params{M: 4<<23 + 64, K: k}, WithHash(MapHash))))
 	}
 }
 
@@ -80,7 +80,7 @@ func TestFrozenPositions(t *testing.T) {
 		for _, seed := range []uint64{0, 42} {
 			for _, p := range []Params{fit(s, 64, 3), fit(s, 1000, 7), fit(s, 51_200, 16), fit(s, 19_170_117, 13), fit(s, 20_484_608, 24)} {
 				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
-					f := must(NewWithParams(p, WithStrategy(s), WithSeed(seed)))
+					f := must(newWithParams(p, WithStrategy(s), WithSeed(seed)))
 					f.AddString(key)
 					fmt.Fprintf(&out, "%s seed=%d m=%d k=%d %q: %d\n", s, seed, p.M, p.K, key, setBits(f))
 				}
@@ -117,14 +117,14 @@ func TestVariablesAreNotTheFilters(t *testing.T) {
 	require.Equal(t, before, MustNew(100, 0.01).Scheme().Strategy(), "the default is no variable")
 	g := must(Read(bytes.NewReader(data)))
 	require.Equal(t, before, g.Scheme().Strategy())
-	require.True(t, g.Compatible(f))
+	require.NoError(t, g.compatible(f))
 }
 
 // race lets goroutines add the same new keys in lockstep to a filter that it empties every
 // perFilter keys, and counts the keys by their number of winners.
 func race(goroutines, rounds int, params Params, s Strategy, perFilter int) (winners map[int]int) {
 	winners = map[int]int{}
-	f := must(NewWithParams(params, WithStrategy(s)))
+	f := must(newWithParams(params, WithStrategy(s)))
 	b := testkit.Line{Runners: uint64(goroutines)}
 	won := make([]atomic.Int32, perFilter)
 	var wg testkit.Group
@@ -216,7 +216,7 @@ func TestNamesInLogs(t *testing.T) {
 	f := MustNew(10, 0.1, WithStrategy(a), WithHash(h))
 	require.Contains(t, f.String(), a.String())
 	require.Contains(t, f.String(), h.String())
-	_, err := NewWithParams(Params{M: 64, K: 4}, WithStrategy(NewStrategy("", Definition{Unit: 40, Positions: testkit.ByIndex(doubleIndex)})))
+	_, err := newWithParams(Params{M: 64, K: 4}, WithStrategy(NewStrategy("", Definition{Unit: 40, Positions: testkit.ByIndex(doubleIndex)})))
 	require.ErrorContains(t, err, `strategy "unnamed#`)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/internal/testing/zero"
 	"github.com/stretchr/testify/require"
 )
@@ -21,8 +22,8 @@ func TestZeroValues(t *testing.T) {
 	require.Equal(t, []string{
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String",
 		"Scheme.LogValue", "Scheme.String",
-		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.LogValue", "Strategy.Name", "Strategy.NeedsKey",
-		"Strategy.String", "Hash.LogValue", "Hash.Name", "Hash.String", "Stats.LoadFactor", "Stats.OverP",
+		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.Name", "Strategy.NeedsKey",
+		"Strategy.String", "Hash.Name", "Hash.String", "Stats.OverP",
 	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}, bloom.Stats{}))
 	require.False(t, bloom.Strategy{}.NeedsKey())
 	require.Equal(t, []string{"", ""}, []string{bloom.Strategy{}.Name(), bloom.Hash{}.Name()})
@@ -40,9 +41,9 @@ func TestZeroValues(t *testing.T) {
 		require.NotPanics(t, func() { bloom.MaxBytes(opt) }, i)
 	}
 	f := bloom.MustNew(10, 0.1)
-	require.False(t, f.Compatible(nil) || f.Equal(nil) || f.Compatible(new(bloom.BloomFilter)))
+	require.False(t, f.Equal(nil) || f.Equal(new(bloom.BloomFilter)))
 	_, err1 := bloom.New(0, 0)
-	_, err2 := bloom.NewWithParams(bloom.Params{})
+	_, err2 := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{}))
 	_, err3 := bloom.NewScheme(0, 0)
 	_, err4 := bloom.ParamsForBits(0, 1, bloom.Strategy{})
 	_, err5 := bloom.ParamsForBits(0, 0, bloom.DoubleHashing)

@@ -50,7 +50,7 @@ func (c *Cascade) Contains(key []byte) bool {
 	if len(c.filters) == 0 {
 		return false
 	}
-	h1, h2 := c.filters[0].Digest(key)
+	h1, h2 := c.filters[0].Scheme().Digest(key)
 	return c.contains(h1, h2, 0)
 }
 
@@ -148,7 +148,7 @@ func (c *Cascade) SizeBytes() (bytes uint64) {
 }
 
 // Stats describes the cascade, in O(m). N, P and K are those of the first level. EstimatedCount is N, the exact number
-// of keys that are in. M, SizeBytes, Ones and FillRatio are those of all levels together. EstimatedFalsePositiveRate is
+// of keys that are in. M, SizeBytes and Ones are those of all levels together. EstimatedFalsePositiveRate is
 // for keys in neither list.
 func (c *Cascade) Stats() (s bloom.Stats) {
 	wrong := 0.0

@@ -65,7 +65,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		if j > 0 && (!plane.Compatible(planes[0]) || plane.Params() != planes[0].Params()) {
+		if j > 0 && (plane.Scheme().String() != planes[0].Scheme().String() || plane.Params() != planes[0].Params()) {
 			return nil, failure.Errorf(bloom.ErrCorrupt, "%s is %v, bit 0 is %v", what, plane, planes[0])
 		}
 		planes[j] = plane

@@ -110,7 +110,7 @@ func TestScrape(t *testing.T) {
 	c.Add("guard", Local(g))
 	c.Add("new", Local(newGuard(t)))
 	c.Add("redis", &redis{remote{stats: f.Stats()}})
-	c.Add("full", &remote{stats: bloom.Stats{Params: bloom.Params{N: 1, P: 0.5, M: 64, K: 1}, Ones: 64, FillRatio: 1, EstimatedCount: math.MaxUint64, EstimatedFalsePositiveRate: 1}})
+	c.Add("full", &remote{stats: bloom.Stats{Params: bloom.Params{N: 1, P: 0.5, M: 64, K: 1}, Ones: 64, EstimatedCount: math.MaxUint64, EstimatedFalsePositiveRate: 1}})
 	c.Add("silent", &remote{err: errors.New("no connection")})
 	c.Add("removed", Local(f))
 	c.Remove("removed")

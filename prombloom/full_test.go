@@ -145,7 +145,7 @@ func TestFull(t *testing.T) {
 			}
 			rate, s, name := float64(wrong)/probes, f.Stats(), fmt.Sprint(kind, count)
 			over := s.OverP()
-			t.Logf("%s: rate %.4f, load %.3f, over p: %v", name, rate, s.LoadFactor(), over)
+			t.Logf("%s: rate %.4f, %d of %d keys, over p: %v", name, rate, s.EstimatedCount, s.N, over)
 			require.False(t, over && (rate <= p || count <= n), "%s has rate %v", name, rate)
 			require.True(t, over || rate < 2*p-4*math.Sqrt(2*p/probes), "%s has rate %v", name, rate)
 			spoke = spoke || over

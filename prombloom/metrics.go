@@ -69,13 +69,17 @@ func valuesOf(s bloom.Stats) map[string]float64 {
 	if s.EstimatedCount == math.MaxUint64 {
 		keys = math.Inf(1) // every bit is set
 	}
+	load := 0.0
+	if s.N > 0 {
+		load = keys / float64(s.N)
+	}
 	over := 0.0
 	if s.OverP() {
 		over = 1
 	}
 	return map[string]float64{
-		"size_bytes": float64(s.SizeBytes), "planned_keys": float64(s.N), "estimated_keys": keys, "load_ratio": s.LoadFactor(),
-		"fill_ratio": s.FillRatio, "rate_promised": s.P, "rate_estimated": s.EstimatedFalsePositiveRate,
+		"size_bytes": float64(s.SizeBytes), "planned_keys": float64(s.N), "estimated_keys": keys, "load_ratio": load,
+		"fill_ratio": float64(s.Ones) / float64(max(1, s.M)), "rate_promised": s.P, "rate_estimated": s.EstimatedFalsePositiveRate,
 		"over_p": over,
 	}
 }

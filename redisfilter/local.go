@@ -128,7 +128,6 @@ func (l *Local) Stats() bloom.Stats {
 		all.EstimatedFalsePositiveRate += s.EstimatedFalsePositiveRate / float64(len(shards))
 	}
 	all.N, all.SizeBytes = l.plan.n, l.SizeBytes()
-	all.FillRatio = float64(all.Ones) / float64(all.M)
 	return all
 }
 

@@ -56,7 +56,6 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	if h.plan.fixed() {
 		stats.N = h.plan.n
 	}
-	stats.FillRatio = float64(stats.Ones) / float64(max(1, stats.M))
 	return stats, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
 	"github.com/seed3447c163/bloom/internal/testing/conformance"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // fill adds a range of keys.
@@ -147,7 +148,7 @@ func TestForgedNumbers(t *testing.T) {
 	const n, p, window, generations = 12, 0.1, uint64(time.Minute), 3 // a share of 0.025 for each generation
 	made := func(n uint64, p float64, opts ...bloom.Option) any { return bloom.MustNew(n, p, opts...) }
 	first, second := made(4, layered.Rate(0.025, 0)), made(7, layered.Rate(0.025, 1))
-	few, err := bloom.NewWithParams(bloom.Params{N: 1 << 63, P: layered.Rate(0.025, 0), M: 64, K: 1})
+	few, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{N: 1 << 63, P: layered.Rate(0.025, 0), M: 64, K: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

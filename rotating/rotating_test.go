@@ -189,7 +189,7 @@ func TestStats(t *testing.T) {
 		if (got.Ones > 0) != (keys > 0) || (got.EstimatedFalsePositiveRate > 0) != (keys > 0) {
 			t.Errorf("Stats = %+v", got)
 		}
-		want.Ones, want.FillRatio, want.EstimatedFalsePositiveRate = got.Ones, got.FillRatio, got.EstimatedFalsePositiveRate
+		want.Ones, want.EstimatedFalsePositiveRate = got.Ones, got.EstimatedFalsePositiveRate
 		if got != want || f.Count() != keys {
 			t.Errorf("Count = %d, Stats = %+v, want %+v", f.Count(), got, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/layeredtest"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 )
 
 // fill adds a range of keys.
@@ -117,7 +118,7 @@ func TestOptionsAreKept(t *testing.T) {
 
 // few returns a filter that claims to be for n keys, in 64 bits.
 func few(t *testing.T, n uint64, p float64) *bloom.BloomFilter {
-	f, err := bloom.NewWithParams(bloom.Params{N: n, P: p, M: 64, K: 1})
+	f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{N: n, P: p, M: 64, K: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/testing/conformance"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkView(b *testing.B) {
 			}
 			data := built.AppendTo(nil)
 			m := uint64(len(data)-trailerBytes) * 8
-			f, err := bloom.NewWithParams(bloom.Params{M: m, K: built.scheme.Params().K}, bloom.WithStrategy(s), bloom.WithHash(hash))
+			f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: m, K: built.scheme.Params().K}, bloom.WithStrategy(s), bloom.WithHash(hash)))
 			require.NoError(b, err)
 			for i := range n {
 				f.Add(fmt.Appendf(nil, "some key of some length, number %08d", i))

@@ -46,7 +46,7 @@ func TestWriter(t *testing.T) {
 	b.Add([]byte("a"))
 	b.Add([]byte("a"))
 	b.Add([]byte("b"))
-	b.AddDigest(bloom.MustNew(1, 0.1).Digest([]byte("b")))
+	b.AddDigest(bloom.MustNew(1, 0.1).Scheme().Digest([]byte("b")))
 	before := []byte("what was there before")
 	data := b.AppendTo(bytes.Clone(before))
 	require.Len(t, data, len(before)+3+trailerBytes, "two keys, each once")

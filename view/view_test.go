@@ -154,7 +154,7 @@ func sameAnswers(t *testing.T, f *bloom.BloomFilter, v View, first int) {
 		yes := f.Contains(key)
 		got := [3]bool{v.Contains(key), v.ContainsString(string(key)), yes}
 		if !f.Scheme().Strategy().NeedsKey() {
-			got[2] = v.ContainsDigest(f.Digest(key))
+			got[2] = v.ContainsDigest(f.Scheme().Digest(key))
 		}
 		if got != [3]bool{yes, yes, yes} {
 			t.Fatalf("%v, key %d: %v, want %v", f, i, got, yes)
@@ -183,7 +183,7 @@ func maybeBuilt(t *testing.T, f *bloom.BloomFilter, keys int, opts []bloom.Optio
 		m := uint64(len(data)-trailerBytes) * 8
 		require.GreaterOrEqual(t, float64(m), bitsPerKey*float64(keys))
 		require.Less(t, float64(m), bitsPerKey*float64(keys)+512+1)
-		g, err := bloom.NewWithParams(bloom.Params{M: m, K: b.scheme.Params().K}, opts...)
+		g, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: m, K: b.scheme.Params().K}, opts...))
 		require.NoError(t, err)
 		for i := range keys {
 			g.Add(viewKey(i))
@@ -211,7 +211,7 @@ func TestViewOfAnyK(t *testing.T) {
 				if s == bloom.DoubleHashing {
 					m -= 413 // no whole byte
 				}
-				f, err := bloom.NewWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(s))
+				f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(s)))
 				require.NoError(t, err)
 				for i := range max(1, int(m)*7/10/k) { // half of the bits are set, so that each counts
 					f.Add(viewKey(i))

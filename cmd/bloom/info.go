@@ -159,11 +159,11 @@ func (d *description) print(w io.Writer, from *filterfile.Format) error {
 	row("strategy", "%s, k = %d", s.Strategy, s.K)
 	row("hash", "%s", s.Hash)
 	row("size", "%s bits, %s", grouped(s.M), humanize.IBytes(s.SizeBytes))
-	row("fill", "%.1f %% of the bits are set", 100*s.FillRatio)
-	if s.N == 0 || d.Window != "" || math.IsInf(s.LoadFactor(), 1) {
+	row("fill", "%.1f %% of the bits are set", 100*float64(s.Ones)/float64(s.M))
+	if s.N == 0 || d.Window != "" || s.EstimatedCount == math.MaxUint64 {
 		row("holds", "%s", holds(s.EstimatedCount))
 	} else {
-		row("holds", "%s, %.1f %% of the plan", holds(s.EstimatedCount), 100*s.LoadFactor())
+		row("holds", "%s, %.1f %% of the plan", holds(s.EstimatedCount), 100*float64(s.EstimatedCount)/float64(s.N))
 	}
 	row("rate now", "%.3g", s.EstimatedFalsePositiveRate)
 	if !slices.Contains(names(bloom.Strategies()), s.Strategy) {

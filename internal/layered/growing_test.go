@@ -29,7 +29,7 @@ func hooked(t *testing.T, hook *func(), layers int, keys uint64) *Growing {
 		if len(now) == layers {
 			return nil, errNoRoom
 		}
-		f, err := bloom.NewWithParams(bloom.Params{M: 1 << 20, K: 4}, bloom.WithStrategy(strategy))
+		f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: 1 << 20, K: 4}, bloom.WithStrategy(strategy)))
 		return append(Layers(nil), now...).Append(f, generation, 0, keys), err
 	}
 	first, err := g.Next(nil, 0)

@@ -126,7 +126,6 @@ func Total(sum *bloom.Stats, of bloom.Stats) {
 	sum.M += of.M
 	sum.SizeBytes += of.SizeBytes
 	sum.Ones += of.Ones
-	sum.FillRatio = float64(sum.Ones) / float64(sum.M)
 }
 
 // CheckStrategy returns an error of the given kind if the strategy needs more than the digest.

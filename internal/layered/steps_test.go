@@ -39,7 +39,7 @@ func newRace(room uint64, memory int) *race {
 		return h2 % m
 	})})
 	empty := func() *bloom.BloomFilter {
-		f, err := bloom.NewWithParams(bloom.Params{M: 64, K: 2}, bloom.WithStrategy(strategy))
+		f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: 64, K: 2}, bloom.WithStrategy(strategy)))
 		if err != nil {
 			panic(err)
 		}

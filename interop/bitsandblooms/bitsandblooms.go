@@ -5,8 +5,8 @@
 //	if f.AddString("key") { // !TestAndAddString
 //
 // The filters are of type [bloom.BloomFilter], with the strategy [Strategy]. New(m, k) of bits-and-blooms is
-// [bloom.NewWithParams] with M, K and [Strategy]. Test is Contains, TestAndAdd is the opposite of Add, and Merge is
-// Union. Cap and K are in Params, and ApproximatedSize is in Stats.
+// [bloom.NewSchemeWithParams] with M, K and [Strategy]. Test is Contains, TestAndAdd is the opposite of Add, and Merge
+// is Union. Cap and K are in Params, and ApproximatedSize is in Stats.
 package bitsandblooms
 
 import (

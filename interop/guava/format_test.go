@@ -27,7 +27,7 @@ var guavaFormat = conformance.Foreign[*bloom.BloomFilter]{
 func filled(t testing.TB, n uint64, s bloom.Strategy) *bloom.BloomFilter {
 	p, err := Params(n, 0.01, Since334)
 	require.NoError(t, err)
-	f, err := bloom.NewWithParams(p, bloom.WithStrategy(s))
+	f, err := testkit.Filter(bloom.NewSchemeWithParams(p, bloom.WithStrategy(s)))
 	require.NoError(t, err)
 	for i := range n {
 		f.Add(LongFunnel(nil, int64(i)))
@@ -69,13 +69,13 @@ func TestWriteRefuses(t *testing.T) {
 		`hash "siphash"`:     {bloom.WithStrategy(Mitz64), bloom.WithSecret([16]byte{1})},
 		"m = 100 bits, want": {bloom.WithStrategy(Mitz32)},
 	} {
-		f, err := bloom.NewWithParams(p, opts...)
+		f, err := testkit.Filter(bloom.NewSchemeWithParams(p, opts...))
 		require.NoError(t, err)
 		err = Write(io.Discard, f)
 		require.ErrorIs(t, err, bloom.ErrNotPortable)
 		require.ErrorContains(t, err, text)
 	}
-	f, err := bloom.NewWithParams(bloom.Params{M: 64, K: 255}, bloom.WithStrategy(Mitz64))
+	f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: 64, K: 255}, bloom.WithStrategy(Mitz64)))
 	require.NoError(t, err)
 	require.NoError(t, Write(io.Discard, f))
 }

@@ -71,8 +71,8 @@ type Release int
 // of -log2(p) is just above 1/2.
 //
 // Guava 17 and earlier divided integers and have no Release. For their filter, pass the m of [Params] and k = max(1,
-// round(⌊b/n⌋·ln 2)) to [bloom.NewWithParams], with b = ⌊-n·ln p/(ln 2)²⌋. Up to Guava 16, its strategy is [Mitz32],
-// for up to 2³¹ bits.
+// round(⌊b/n⌋·ln 2)) to [bloom.NewSchemeWithParams], with b = ⌊-n·ln p/(ln 2)²⌋. Up to Guava 16, its strategy is
+// [Mitz32], for up to 2³¹ bits.
 const (
 	Since334 Release = iota + 1 // Guava 33.4 and later
 	Since18                     // Guava 18 to 33.3

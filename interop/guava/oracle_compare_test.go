@@ -130,7 +130,7 @@ func (o *oracle) large(t *testing.T) {
 	}
 	o.prepare(cases)
 	for _, c := range cases {
-		f, err := bloom.NewWithParams(bloom.Params{M: 1<<31 + 1<<26, K: 9}, bloom.WithStrategy(strategies[c.strategy]))
+		f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: 1<<31 + 1<<26, K: 9}, bloom.WithStrategy(strategies[c.strategy])))
 		require.NoError(t, err)
 		c.keys.answers(f.Add)
 		o.write(c.name+".go", guavaFormat.Bytes(t, f))

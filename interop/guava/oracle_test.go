@@ -117,7 +117,7 @@ func oracleCases() (list []oracleCase) {
 func (c *oracleCase) filter(t *testing.T, release Release) *bloom.BloomFilter {
 	params, err := Params(c.n, c.p, release)
 	require.NoError(t, err)
-	f, err := bloom.NewWithParams(params, bloom.WithStrategy(strategies[c.strategy]))
+	f, err := testkit.Filter(bloom.NewSchemeWithParams(params, bloom.WithStrategy(strategies[c.strategy])))
 	require.NoError(t, err)
 	return f
 }

@@ -29,9 +29,10 @@ var (
 	//
 	//	x_i mod m  for i = 1..k, where x_i = a + i·b mod 2^32, and ^x_i where that is negative
 	//
-	// Each x_i is below 2^31, so bits from 2^31 on are not used. bloom.New refuses m above 2^31; bloom.NewWithParams
-	// accepts it, because such files exist. For m >= 2^30, New takes up to 9 % more bits because the positions are
-	// uneven. There the equal steps add up to 3 % to the rate at p = 1 %, 10 % at 0.1 %, and a factor of 3 at p = 1e-6.
+	// Each x_i is below 2^31, so bits from 2^31 on are not used. bloom.New refuses m above 2^31;
+	// bloom.NewSchemeWithParams accepts it, because such files exist. For m >= 2^30, New takes up to 9 % more bits
+	// because the positions are uneven. There the equal steps add up to 3 % to the rate at p = 1 %, 10 % at 0.1 %, and
+	// a factor of 3 at p = 1e-6.
 	Mitz32 = bloom.NewStrategy("guava-mitz-32", mitz32)
 )
 

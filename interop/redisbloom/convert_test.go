@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/layered"
+	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -71,11 +72,11 @@ func TestPlainOnesOfOthers(t *testing.T) {
 		_, err := FromBloomFilter(f, 2)
 		require.ErrorIs(t, err, bloom.ErrNotPortable, name)
 	}
-	f, err := bloom.NewWithParams(bloom.Params{N: 100, P: 0.01, M: 64, K: 3}, own...)
+	f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{N: 100, P: 0.01, M: 64, K: 3}, own...))
 	require.NoError(t, err)
 	_, err = FromBloomFilter(f, 2)
 	require.ErrorIs(t, err, bloom.ErrNotPortable, "other m and k")
-	f, err = bloom.NewWithParams(bloom.Params{M: 64, K: 3}, own...)
+	f, err = testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: 64, K: 3}, own...))
 	require.NoError(t, err)
 	_, err = FromBloomFilter(f, 2)
 	require.ErrorIs(t, err, bloom.ErrInvalid, "n is not known")

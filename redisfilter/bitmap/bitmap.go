@@ -237,7 +237,6 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	if stats.Ones, err = f.sender.Ones(ctx, f.key, 0, stats.SizeBytes); err != nil || stats.M == 0 {
 		return stats, send.Explain(f.key, err)
 	}
-	stats.FillRatio = float64(stats.Ones) / float64(stats.M)
 	stats.EstimatedCount, stats.EstimatedFalsePositiveRate = send.Estimate(strategy, stats.M, f.k, stats.Ones)
 	return stats, nil
 }

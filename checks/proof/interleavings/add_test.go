@@ -76,7 +76,7 @@ func (w *world) explore(t *testing.T, adders int, start, others uint16) (winners
 
 // worlds returns keys whose bits and words coincide in different ways.
 func worlds(t *testing.T, s bloom.Strategy, m uint64, k int, batch bool) (list []*world) {
-	f, err := bloom.NewWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(s))
+	f, err := testkit.Filter(bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, bloom.WithStrategy(s)))
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for i := range 2000 {

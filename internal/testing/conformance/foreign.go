@@ -157,7 +157,7 @@ func Positions(t *testing.T, seeds []uint64, strategies ...bloom.Strategy) {
 		for _, seed := range seeds {
 			for _, p := range []bloom.Params{{M: 64, K: 3}, {M: 1000, K: 7}, {M: 19_170_117, K: 13}} {
 				for _, key := range []string{"", "a", "hello, world", "https://example.com/?q=ü"} {
-					f, err := bloom.NewWithParams(p, bloom.WithStrategy(s), bloom.WithSeed(seed))
+					f, err := testkit.Filter(bloom.NewSchemeWithParams(p, bloom.WithStrategy(s), bloom.WithSeed(seed)))
 					require.NoError(t, err)
 					f.AddString(key)
 					positions := []uint64{}

@@ -32,3 +32,11 @@ func ByIndex(index func(h1, h2 uint64, i int, m uint64) uint64) func(m uint64, k
 		return func(h1, h2 uint64, i int) uint64 { return index(h1, h2, i, m) }, nil
 	}
 }
+
+// Filter returns the filter of a scheme, for the results of a function that makes a scheme.
+func Filter[F any, S interface{ Filter() (F, error) }](scheme S, err error) (filter F, _ error) {
+	if err != nil {
+		return filter, err
+	}
+	return scheme.Filter()
+}
