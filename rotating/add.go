@@ -9,8 +9,8 @@ import (
 // Add adds a key. It returns true if the key was definitely not added in the last window and this
 // call added it, false if it probably was, in that window or up to a generation earlier.
 //
-// If several goroutines add the same key, at most one gets true. Exactly one does, unless the key
-// is a false positive at that moment.
+// If several goroutines add the same key, at most one gets true. Exactly one does, except in the two cases under
+// Guarantees in the package documentation.
 //
 // Once Add has returned true, every later Contains of the key is true for the window.
 //
