@@ -10,7 +10,7 @@ import (
 )
 
 // batchSize is the number of keys in a group. AddMany and ContainsMany hash the next group and prefetch its cache
-// lines, then add or look up the previous group. BenchmarkBatch.
+// lines, then add or look up the previous group. See BenchmarkBatch.
 const batchSize = 32
 
 // AddMany adds keys in order, as [BloomFilter.Add] does, but faster if the filter is larger than the cache. It returns

@@ -39,7 +39,7 @@ func newBitArray(m uint64) (bitArray, error) {
 // m bits.
 func checkMemory(m uint64) error { return tooLarge(m, memory.CheckWords(wordsFor(m))) }
 
-// tryWords allocates n words of a filter of m bits, or an error that wraps ErrTooLarge.
+// tryWords allocates n words of a filter of m bits. The error wraps ErrTooLarge.
 func tryWords(m, n uint64) (bitArray, error) {
 	w, err := memory.TryWords(n)
 	return w, tooLarge(m, err)
@@ -205,7 +205,7 @@ func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) boo
 // atomics, one order in all code of a strategy, and bits that are never cleared during an add.
 
 // fewPositions is the largest k for which adds use a short array on the stack. It suffices for p = 1e-4. Zeroing a
-// longer array takes longer than a lookup. BenchmarkAdd, BenchmarkCustom.
+// longer array takes longer than a lookup. See BenchmarkAdd, BenchmarkCustom.
 const fewPositions = 16
 
 // addAll adds a key with these positions, see "How an add finds its one winner". It moves the positions of the unset

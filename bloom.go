@@ -26,13 +26,13 @@ import (
 type BloomFilter struct {
 	kernelArgs
 	kernel *kernel   // nil for the zero filter, and for a strategy that hashes the key itself
-	hash   *hashFunc // scheme.hash
+	hash   *hashFunc // copy of scheme.hash
 	scheme *scheme   // shared with all filters that were made from it
 
 	// Kernels in assembly, or nil: for keys, for lookups of digests, for adds of digests.
 	byKey, byDigest, addsDigest *vector.Row
 
-	lengths int // byKey serves keys of fewer bytes than this; 0 if it is nil
+	lengths int // byKey takes keys of fewer bytes than this; 0 if byKey is nil
 }
 
 // New returns an empty filter whose expected false-positive rate is at most p with up to n
@@ -116,7 +116,7 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 }
 
 // do hashes a key, then adds it or looks it up. Calling the hashes directly instead of sum saves up to a fifth of the
-// time. BenchmarkContains.
+// time. See BenchmarkContains.
 func (f *BloomFilter) do(key []byte, add bool) bool {
 	if start := unsafe.Pointer(unsafe.SliceData(key)); vector.Built && len(key) < f.lengths {
 		if add {

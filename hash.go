@@ -78,7 +78,7 @@ func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
 	return Hash{d}
 }
 
-// foreign returns a hash's sum that calls the caller's function with a copy of the key.
+// foreign returns the field sum of a custom hash: it calls the caller's function with a copy of the key.
 func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte) (h1, h2 uint64) {
 	return func(_, _ uint64, key []byte) (h1, h2 uint64) {
 		b := memory.GetBuffer()
@@ -237,7 +237,7 @@ func (d *hashFunc) equalDigests(n uint64) float64 {
 	if d.bits == 64 {
 		return float64(n) / (1 << 64)
 	}
-	return 0 // n/2^128
+	return 0 // n/2^128 is negligible
 }
 
 // identity returns a text that two hashes share if and only if filters treat them as equal.

@@ -11,9 +11,9 @@ import (
 	"github.com/seed3447c163/bloom/internal/vector"
 )
 
-// A Scheme is a filter without its bits: parameters, strategy and hash. These determine the positions of a key. It is
-// for programs that store the bits themselves, and for programs that make many equal filters: [Scheme.Filter] is over
-// 50 times as fast as [New].
+// A Scheme is a filter without its bits: parameters, strategy and hash. These determine the positions of a key. A
+// Scheme is for programs that store the bits themselves, and for programs that make many equal filters: [Scheme.Filter]
+// is over 50 times as fast as [New].
 //
 // A Scheme is a small value that never changes. The zero Scheme is not usable: methods that return errors return one
 // that wraps [ErrInvalid], and the others panic, except String.

@@ -81,7 +81,7 @@ func (f *BloomFilter) Clone() *BloomFilter {
 // Clear forgets all keys, in O(m).
 //
 // A key that is added while Clear runs may be kept, be lost, or keep some of its bits. Such bits raise the rate a
-// little. Its Add may have no winner or two.
+// little. The key's Add may have no winner or two.
 func (f *BloomFilter) Clear() {
 	f.scheme.must()
 	f.bits.clear()

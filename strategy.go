@@ -124,7 +124,7 @@ func (s Strategy) EstimateCount(m uint64, k int, x uint64) float64 {
 	return s.estimate(m, k, x)
 }
 
-// check returns an error for a strategy that New refuses, and for an m or k that it cannot have.
+// check returns an error for a strategy that New refuses, and for an m or k that the strategy cannot have.
 func (s Strategy) check(m uint64, k int) error {
 	if err := s.validate(); err != nil {
 		return err

@@ -118,10 +118,10 @@ func blockedContains(b *kernelArgs, h1, h2 uint64) bool {
 
 // How the kernels of Blocked are written
 //
-// Each loads a key's words, sets the key's bits in copies of them, and compares: a word that differs from its copy has
-// an unset bit. Setting a bit in a register takes one instruction, testing it three. No kernel stops at an unset bit:
-// the cache line is loaded already, and with hits and misses mixed, a branch would be mispredicted half the time. The
-// branches on k are the same for every key. BenchmarkContains, BenchmarkAdd.
+// Each kernel loads a key's words, sets the key's bits in copies of them, and compares: a word that differs from its
+// copy has an unset bit. Setting a bit in a register takes one instruction, testing it three. No kernel stops at an
+// unset bit: the cache line is loaded already, and with hits and misses mixed, a branch would be mispredicted half the
+// time. The branches on k are the same for every key. See BenchmarkContains, BenchmarkAdd.
 //
 // There are no bounds checks: blockOf returns a whole block of the filter, and the bits of y that select a word cannot
 // exceed its group.

@@ -26,18 +26,17 @@ type Definition struct {
 	Positions func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error)
 
 	// KeyPositions finds a key's k positions from the key itself, for strategies that hash it more than once. The
-	// function stores them in dst. It must not keep dst, or key, a copy: their memory is used again after the function
-	// has returned. Such a strategy takes no other hash, and methods that take a digest panic. seed is the argument of
-	// [WithSeed].
+	// function stores them in dst. key is a copy. The function must keep neither key nor dst: their memory is used
+	// again after it has returned. Such a strategy takes no other hash, and methods that take a digest panic. seed is
+	// the argument of [WithSeed].
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
 	MaxK int    // the largest k, up to 255; 0 means 64
 	Unit uint64 // m is a multiple of Unit; 0 allows any m, and New then chooses multiples of 64
 	MaxM uint64 // the largest m; 0 for any
 
-	// Rate returns the false-positive rate of m bits and k positions per key after n keys, if it
-	// differs from the rate of independent positions. It falls with m and rises with n. New
-	// computes sizes from it.
+	// Rate returns the false-positive rate of m bits and k positions per key after n keys, if it differs from the rate
+	// of independent positions. The rate must fall with m and rise with n. New computes sizes from it.
 	Rate func(m uint64, k int, n uint64) float64
 
 	// EstimateCount returns the most likely number of keys for x set bits, if the positions are not independent, see

@@ -48,7 +48,7 @@ func doublePositions(b *kernelArgs, dst []uint64, h1, h2 uint64) {
 
 // doubleContains reads all bits if the filter fits in the cache and k is at most 8. Otherwise it reads four bits and
 // stops if one of them is unset, as for fifteen of sixteen absent keys. In the cache, with hits and misses mixed, that
-// branch would be mispredicted half the time and cost more than the reads it saves. BenchmarkContains.
+// branch would be mispredicted half the time and cost more than the reads it saves. See BenchmarkContains.
 func doubleContains(b *kernelArgs, h1, h2 uint64) bool {
 	p, m, k := b.bits.start(), b.blocks, b.k
 	x, y, unset := h1, h2^probe.Xor, uint8(0)
@@ -85,7 +85,7 @@ func unsetAt(p unsafe.Pointer, pos uint64) uint8 {
 }
 
 // doubleAdd lists the unset bits and sets only these. The list needs no branch: a branch would often be mispredicted.
-// BenchmarkAdd.
+// See BenchmarkAdd.
 func doubleAdd(b *kernelArgs, h1, h2 uint64) bool {
 	if b.k > fewPositions {
 		if doubleContains(b, h1, h2) {

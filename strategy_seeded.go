@@ -26,7 +26,7 @@ func (*seeded) kernel(m uint64, _ int, seed uint64) (*kernel, error) {
 
 // seededCode computes the positions of SeededHashing.
 type seededCode struct {
-	by   probe.Divisor // m
+	by   probe.Divisor // divides by m
 	seed uint64
 }
 
