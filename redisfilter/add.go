@@ -73,7 +73,7 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 	text, err := reply[string](r)
 	code := send.Code(err)
 	if again := r.call.Repeated(); again != nil && err != nil {
-		code, err = "", fmt.Errorf("%w, which failed: %w", again, err) // the refusal says nothing about the first time
+		code, err = "", fmt.Errorf("%w, which failed: %w", again, err) // the refusal of the repeated command says nothing about the first one
 	}
 	switch code {
 	case send.More:

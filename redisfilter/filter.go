@@ -34,7 +34,7 @@ func (f *Filter) Params() bloom.Params {
 
 // Metrics returns counters of this handle since it was opened, for package prombloom and for logs:
 //
-//   - redis_round_trips: waits for the server, for a command or a pipeline for several shards
+//   - redis_round_trips: waits for replies, to a command or to a pipeline for several shards
 //   - redis_keys: keys that were sent to be added or looked up
 //   - redis_cache_hits: keys that the cache knew
 //   - redis_lost: losses noticed, see [ErrLost]; each shard and incarnation counts once

@@ -9,8 +9,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// AddMany adds keys in order, as [Filter.Add] does, in one round trip for each 500 keys that are not in the cache,
-// times the number of shards up to 8. It returns how many have the answer true. If added is not nil, AddMany sets
+// AddMany adds keys in order, as [Filter.Add] does, in one round trip per 500 keys that are not in the cache, or up to
+// 4000 if there are several shards. It returns how many have the answer true. If added is not nil, AddMany sets
 // added[i] to the answer for keys[i]. Of equal keys in one batch, only the first can be new. It panics if added is
 // neither nil nor as long as keys.
 //
@@ -82,9 +82,9 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 	return count, h.addError(fates, told.err())
 }
 
-// ContainsMany looks up keys as [Filter.Contains] does, in one round trip for each 500 keys, times the number of shards
-// up to 8. It returns how many were probably added. If found is not nil, ContainsMany sets found[i] to the answer for
-// keys[i]. It panics if found is neither nil nor as long as keys.
+// ContainsMany looks up keys as [Filter.Contains] does, in one round trip per 500 keys, or up to 4000 if there are
+// several shards. It returns how many were probably added. If found is not nil, ContainsMany sets found[i] to the
+// answer for keys[i]. It panics if found is neither nil nor as long as keys.
 //
 // After an error, true results are valid; false results are not.
 func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) (count int, err error) {

@@ -33,7 +33,7 @@ type waiter struct {
 	ctx       context.Context
 	key       []byte
 	positions []uint64
-	sent      bool          // in a command that was made, or will be made
+	sent      bool          // its command was made, or is about to be made
 	done      chan struct{} // closed when the following fields are set
 	answer    bool
 	fate      fate

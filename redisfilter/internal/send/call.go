@@ -117,8 +117,8 @@ func (c *Call) Err() error {
 }
 
 // NotExecuted reports whether the server certainly does not execute a failed add: it was never written to a connection,
-// or the server refused it. If the add was written twice, the server may have executed the first and refused the
-// second.
+// or the server refused it. It is false if the add was written twice: the server may have executed the first and
+// refused the second.
 func (c *Call) NotExecuted() bool {
 	return c.state.Load() != written || c.abandoned == nil && Refused(c.Cmd.Err()) && !c.repeated.Load()
 }

@@ -47,7 +47,7 @@ func (e *Error) Error() string {
 	return prefix + text
 }
 
-// Errorf returns an error that wraps kind, with its text before the formatted text.
+// Errorf returns an error that wraps kind. Its text is kind's text followed by the formatted text.
 func Errorf(kind error, text string, args ...any) error {
 	return fmt.Errorf("%w: "+text, slices.Insert(args, 0, any(kind))...)
 }
@@ -107,7 +107,8 @@ func Refused(err error) bool {
 	return strings.HasPrefix(Reply(err), "ERR unknown command") || strings.HasPrefix(Reply(err), "ERR max number of clients")
 }
 
-// raised matches the text that a server adds to an error within a script: since Redis 7.0, and before.
+// raised matches the text that a server adds to an error within a script: first in Redis 7.0 and later, then in earlier
+// versions.
 var raised = regexp.MustCompile(`script: [0-9a-f]{40}|call to f_[0-9a-f]{40}`)
 
 // Raised reports whether err is an error within a script. Such an error cannot come from a proxy.

@@ -12,8 +12,8 @@ import (
 // addAndWait sends one call and WAIT, by which replicas confirm it. WAIT is for the writes of its own connection, so
 // both commands are sent to one node in one pipeline.
 //
-// A wrong node refuses the command without executing it. So it is safe to send it again to the node that the refusal
-// names.
+// A wrong node refuses the command without executing it. So it is safe to send the command again, to the node that the
+// refusal names.
 func (s *Sender) addAndWait(ctx context.Context, c *Call) {
 	c.waited = redis.NewIntCmd(ctx, "WAIT", s.Replicas, s.Timeout.Milliseconds())
 	const tries = 6
