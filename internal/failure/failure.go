@@ -21,7 +21,7 @@ var (
 	ErrCorrupt      = errors.New(prefix + "corrupt data")
 )
 
-// Errorf returns an error that wraps kind, with its text before the formatted text.
+// Errorf returns an error that wraps kind. Its text is kind's text followed by the formatted text.
 func Errorf(kind error, text string, args ...any) error {
 	return fmt.Errorf("%w: "+text, slices.Insert(args, 0, any(kind))...)
 }

@@ -34,7 +34,7 @@ func NewFrameReader(r io.Reader, magic string) (*FrameReader, error) {
 	return nil, Unexpected(got, magic)
 }
 
-// Numbers reads numbers, and the checksum of everything read so far.
+// Numbers reads numbers. Then it reads and checks the checksum of everything read so far.
 func (r *FrameReader) Numbers(what string, numbers ...*uint64) error {
 	buf := make([]byte, len(numbers)*8+TrailerBytes)
 	if _, err := Full(r.r, buf, what, false); err != nil {

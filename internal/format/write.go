@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// ChunkBytes is the size of a write. The bytes stay in the cache while they are filled, checksummed and written.
+// ChunkBytes is the size of a write. The bytes stay in the cache while they are filled, checksummed and written. See
 // BenchmarkEncoding of package bloom.
 const ChunkBytes = 64 << 10
 
@@ -39,8 +39,8 @@ func (h *Header) Write(w io.Writer, words []atomic.Uint64) (written int64, err e
 	return written, nil
 }
 
-// AppendWords appends the bytes of the words to dst. dst must have the capacity. It loads each word atomically, because
-// keys may be added. Handling eight words per bounds check takes a third of the time.
+// AppendWords appends the bytes of the words to dst. dst must have the capacity. AppendWords loads each word
+// atomically, because keys may be added meanwhile. One bounds check for eight words takes a third of the time.
 func AppendWords(dst []byte, words []atomic.Uint64) []byte {
 	le, out := binary.LittleEndian, dst[len(dst):len(dst)+len(words)*8]
 	dst = dst[:len(dst)+len(out)]

@@ -49,7 +49,7 @@ func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 //     skips only layers in which it has won itself, and A has won in a.) If a had been dropped,
 //     the key was forgotten, and two winners are right.
 //
-// At least one winner, if no add renews the key: let b be the newest layer to which one of the adds adds the key. The
+// At least one winner, if no add renews the key: let b be the newest layer to which an add of the key adds it. The
 // winner in b adds the key to no further layer, so no layer was added: that add has won.
 //
 // An add that renews adds a key that it has found to the newest layer, and does not win. Suppose it has found the bits

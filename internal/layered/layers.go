@@ -45,7 +45,7 @@ func (l Layers) Youngest(h1, h2, serial uint64) *Layer {
 	return nil
 }
 
-// Append returns the layers followed by a layer of f. f has the given number of keys and room for left more. It may
+// Append returns the layers followed by a layer of f. f has the given number of keys and room for left more. Append may
 // reuse the array of l beyond its end, so it must not be called twice for the same layers.
 func (l Layers) Append(f *bloom.BloomFilter, generation int64, keys, left uint64) Layers {
 	next := Layer{BloomFilter: f, Tickets: tickets.New(keys, left, f.Params().M), Generation: generation}
@@ -77,7 +77,7 @@ func (l Layers) Read(in *format.FrameReader, opts []bloom.Option, plan func() (u
 	case err != nil:
 	case n != 0 && got.N != n || got.P != p:
 		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d and p = %v, want %d and %v", got.N, got.P, cmp.Or(n, got.N), p)
-	case got.N > got.M: // the rate of a layer needs more than a bit per key; the sum of all N cannot overflow
+	case got.N > got.M: // a layer takes more than one bit per key; so the sum of N over all layers cannot overflow
 		err = failure.Errorf(bloom.ErrCorrupt, "it is for n = %d keys in m = %d bits, want at most a key per bit", got.N, got.M)
 	case left > got.N || keys > got.N-left:
 		err = failure.Errorf(bloom.ErrCorrupt, "%d keys and %d more, want at most %d", keys, left, got.N)

@@ -20,7 +20,7 @@ import "unsafe"
 //
 // hide must call nothing, hence its directives. If it were inlined, it would be in a frame that calls. The checks of
 // stack size, -race and -d=checkptr are calls. unsafe.Slice is in NoEscape, because its multiplication is a call on
-// 32-bit ARM. TestStackMovesInTheCall of package bloom.
+// 32-bit ARM. See TestStackMovesInTheCall of package bloom.
 //
 // A function that keeps the slice would have a pointer into a reused stack. So NoEscape is only for functions of this
 // module: they keep nothing. A function of the library's caller gets a copy in a [Buffer].

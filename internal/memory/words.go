@@ -37,5 +37,5 @@ func TryWords(n uint64) (w []atomic.Uint64, err error) {
 
 // MakeWords returns n words on the heap, all zero. It does not advise the system to use huge pages, because the advice
 // would outlast the filter. An array of whole cache lines begins at a line, because the runtime's size classes for such
-// arrays are multiples of 64 bytes. So each block of Blocked is one line. TestBlocksAreCacheLines.
+// arrays are multiples of 64 bytes. So each block of Blocked is one line. See TestBlocksAreCacheLines.
 func MakeWords(n uint64) []atomic.Uint64 { return make([]atomic.Uint64, n) }

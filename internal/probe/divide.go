@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A Divisor computes remainders modulo m by multiplication, in half the time of a division. BenchmarkRemainder.
+// A Divisor computes remainders modulo m by multiplication, in half the time of a division. See BenchmarkRemainder.
 //
 // Let 2^(l-1) < m <= 2^l and magic = ceil(2^(63+l)/m), a number of 64 bits. Then magic·m = 2^(63+l) + e for some e < m.
 // So x·magic/2^(63+l) exceeds x/m by x·e/(m·2^(63+l)). For x < 2^63 the excess is less than 1/2^l <= 1/m: too little to

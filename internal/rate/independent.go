@@ -23,7 +23,7 @@ func Independent(m uint64, k int, n uint64) float64 {
 	case n < 40 || m < 4*uint64(k):
 		return stepwise(m, k, n)
 	}
-	// The relative error of the expansion is at most 0.0068·(k/n)²: TestIndependentIsNeverBelow.
+	// The relative error of the expansion is at most 0.0068·(k/n)², see TestIndependentIsNeverBelow.
 	share := float64(k) / float64(n)
 	return min(1, expanded(m, k, n)*(1+float64(0.007*share*share)))
 }

@@ -10,8 +10,8 @@ import (
 const splitWords = 4 // words of a block of SplitBlock
 
 // OfBlocks counts the set bits of blocks of [Blocked], and returns the rate for them. The rate of a word with x set
-// bits is (x/64)^g with g = k/z, the rate of a group is the mean of its words', and the rate of a block is the product
-// of its groups'.
+// bits is (x/64)^g with g = k/z, the rate of a group is the mean rate of its words, and the rate of a block is the
+// product of the rates of its groups.
 func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 	g := k / z
 	var word [65]float64
@@ -37,8 +37,8 @@ func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 }
 
 // OfSplitBlocks is OfBlocks for [SplitBlock]. The rate of a block is the product of the shares of set bits in its lanes
-// of 32 bits, plus keys/2^32: a new key shares the 32 bits of the digest that select its bits with one of the block's
-// keys at this rate.
+// of 32 bits, plus keys/2^32. At this additional rate, the 32 bits of a new key's digest that select its bits equal
+// those of a key in the block.
 func OfSplitBlocks(b []atomic.Uint64) (ones uint64, rate float64) {
 	var equal [splitWords*64 + 1]float64 // keys/2^32, by the number of set bits of a block
 	for x := range equal {

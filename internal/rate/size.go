@@ -100,7 +100,7 @@ func (s Search) someK(units uint64, k int) int {
 // leastFor returns the smallest number of units that keeps P with this k, or Most+1. It uses the secant method on
 // log(load(rate)): that is linear in log(units) for independent positions, and nearly so for others.
 func (s Search) leastFor(k int, guess uint64) uint64 {
-	low, high := uint64(0), s.Most+1 // too few; enough, or too many
+	low, high := uint64(0), s.Most+1 // low units are too few; high units suffice, or are Most+1
 	units := min(max(1, guess), s.Most)
 	lastX, lastExcess, slope := 0.0, 0.0, -1.0
 	want := floats.Log(load(s.P, k))

@@ -22,8 +22,9 @@ import (
 //     manual (volume 3, "Guaranteed atomic operations") and AMD's (volume 2, "Access atomicity"). A
 //     vector of a block never crosses a cache line, see For. So a vector load is the same as atomic
 //     loads of its words in some order, and no argument about the Go kernels depends on that order.
-//  2. Bits are only set, except by Clear and Intersect, which document what they do to concurrent
-//     calls. So once the add of a key has returned, every later load of its words has the key's bits.
+//  2. Bits are only set, except by Clear and Intersect. Their documentation says what they do to
+//     concurrent calls. So once the add of a key has returned, every later load of its words has the
+//     key's bits.
 //  3. "Later" is ensured by x86's total store order: loads of vectors or words are not moved before
 //     earlier loads or locked instructions, and every processor sees a locked instruction before the
 //     next instruction runs. A goroutine that learns of an add's end, in any way that Go's memory
@@ -112,8 +113,8 @@ func murmurMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]u
 //go:noescape
 func murmurEights(state uint64, keys unsafe.Pointer, size uintptr, eights int, digests *[2]uint64) (done int)
 
-// CopyLines copies lines of 64 bytes. Other goroutines may set bits in both meanwhile: words are loaded and stored
-// atomically, but bits that are set in the lines at to may be lost.
+// CopyLines copies lines of 64 bytes. Meanwhile other goroutines may set bits in the lines at from and at to: words are
+// loaded and stored atomically, but bits that are set at to may be lost.
 //
 // The garbage collector, and with it all goroutines, may have to wait for this goroutine. The runtime cannot stop it in
 // the assembly, so CopyLines panics for more than MostLines lines. The runtime can stop it at a call of CopyLines, but

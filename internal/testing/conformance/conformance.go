@@ -35,12 +35,12 @@ type Format struct {
 	Earlier, Later []byte // two snapshots of one value of equal length; nil if the format is not sealed
 }
 
-// Reader returns the Read of a Format.
+// Reader makes the field Read of a Format from a function Read.
 func Reader[F io.WriterTo](read func(io.Reader, ...bloom.Option) (F, error)) func(io.Reader, ...bloom.Option) (io.WriterTo, error) {
 	return func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) { return read(r, opts...) }
 }
 
-// Whole returns the Read of a format for a function that takes all bytes.
+// Whole makes the field Read of a Format from a function that takes all bytes.
 func Whole(read func(data []byte) (io.WriterTo, error)) func(io.Reader, ...bloom.Option) (io.WriterTo, error) {
 	return func(r io.Reader, _ ...bloom.Option) (io.WriterTo, error) {
 		data, err := io.ReadAll(r)
@@ -51,7 +51,7 @@ func Whole(read func(data []byte) (io.WriterTo, error)) func(io.Reader, ...bloom
 	}
 }
 
-// Encoded is a value with a function that returns its bytes.
+// An Encoded is a value in the form of a function that returns its bytes.
 type Encoded func() ([]byte, error)
 
 // WriteTo writes the bytes.
@@ -118,7 +118,7 @@ func (f Format) known(err error) bool {
 	return f.AnyError || errors.Is(err, bloom.ErrCorrupt) || errors.Is(err, bloom.ErrIncompatible) || errors.Is(err, bloom.ErrTooLarge)
 }
 
-// readers are ways in which a reader returns bytes.
+// readers wrap a reader so that it returns its bytes in different ways.
 var readers = map[string]func(io.Reader) io.Reader{
 	"at once":             func(r io.Reader) io.Reader { return r },
 	"as a stream":         func(r io.Reader) io.Reader { return hidden{r} },

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Foreign is a format of another system for filters.
+// A Foreign is another system's format for filters.
 type Foreign[F Filter] struct {
 	New    func(n uint64, p float64, opts ...bloom.Option) (F, error)
 	Read   func(io.Reader, ...bloom.Option) (F, error)

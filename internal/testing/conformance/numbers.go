@@ -14,7 +14,7 @@ import (
 )
 
 // numbers writes large numbers at every offset of a value, and instead of every number in JSON, with right checksums.
-// No arithmetic of a reader may wrap: see Check.
+// The reader's arithmetic must not overflow: see Check.
 func (f Format) numbers(t *testing.T, data []byte) {
 	seal := sealer(data)
 	if f.Sealed && seal == nil {

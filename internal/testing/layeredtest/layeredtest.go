@@ -73,8 +73,9 @@ func Hooked(hook *func()) bloom.Strategy {
 	})})
 }
 
-// Batches tests that batches on many give the answers of single calls on one. It calls between after each of 60 rounds.
-// Then goroutines add the same keys to one, while between is called 7 times: no key may be missing or have two winners.
+// Batches tests that batches give the answers of single calls: it makes batches with the filter many, and single calls
+// with the filter one. It calls between after each of 60 rounds. Then goroutines add the same keys to one, while
+// between is called 7 times: no key may be missing or have two winners.
 func Batches(t *testing.T, one, many Filter, between func()) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(2, 2))
@@ -139,7 +140,8 @@ func Batches(t *testing.T, one, many Filter, between func()) {
 }
 
 // Storm tests that Count is exact: goroutines add the same keys in different orders while between is called. between
-// must not make the filter forget. Then Count is the number of true answers, no key has two, and no key is missing.
+// must not make the filter forget. Then Count is the number of true answers, no key has two true answers, and no key is
+// missing.
 func Storm(t *testing.T, f interface {
 	Growing
 	Count() uint64

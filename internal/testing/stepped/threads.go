@@ -120,7 +120,7 @@ func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, worl
 			th.ended, th.named = true, 0
 		})
 		r.threads = append(r.threads, th)
-		r.resume(th) // to its beginning
+		r.resume(th) // up to its first operation
 	}
 	old := false            // the state was visited before
 	last, switches := -1, 0 // the last thread, and the number of preemptions

@@ -16,8 +16,7 @@ func Allocated(call func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TempDir is t.TempDir for mapped files: Windows removes one only after the garbage collector has
-// unmapped it.
+// TempDir is t.TempDir for mapped files: Windows removes a file only after the garbage collector has unmapped it.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()

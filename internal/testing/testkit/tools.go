@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program that a test needs. If it is missing, Program calls Missing. debian is its
-// Debian package.
+// Program returns the path of a program that a test needs. If the program is missing, Program calls Missing. debian is
+// the program's Debian package.
 func Program(t testing.TB, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -17,7 +17,7 @@ func Program(t testing.TB, name, debian string) string {
 	return path
 }
 
-// Missing skips a test whose tool is missing, or, if BLOOM_REQUIRE is set, fails it.
+// Missing skips a test because a tool is missing. If BLOOM_REQUIRE is set, Missing fails the test instead.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("BLOOM_REQUIRE") != "" {
