@@ -83,8 +83,8 @@ func EstimateParameters(n uint, p float64) (m, k uint) {
 	return uint(params.M), uint(params.K)
 }
 
-// From returns a filter of len(data)·64 bits that uses data, with its bits. It panics where New does, and if the number
-// of bits is too large for a uint.
+// From returns a filter of len(data)·64 bits over data: bits that are set in data are set in the filter, and Add
+// changes data. It panics where New does, and if the number of bits is too large for a uint.
 func From(data []uint64, k uint) *BloomFilter {
 	if len(data) > math.MaxUint/64 { // 2^26 words on systems of 32 bits
 		const most = uint(math.MaxUint / 64)
@@ -93,7 +93,7 @@ func From(data []uint64, k uint) *BloomFilter {
 	return FromWithM(data, uint(len(data))*64, k)
 }
 
-// FromWithM returns a filter of m bits that uses data, with its bits, or a copy if data has fewer than m bits. It
+// FromWithM is From for a filter of m bits. If data has fewer than m bits, the filter has a longer copy of data. It
 // panics where New does, and if the last word has a set bit beyond m-1.
 func FromWithM(data []uint64, m, k uint) *BloomFilter {
 	s := schemeOf(m, k)

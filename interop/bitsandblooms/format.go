@@ -119,7 +119,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts.B == nil || *parts.B != "" || set.Bytes < 8 { // a second field, such as "B", has left its text there
+	if parts.B == nil || *parts.B != "" || set.Bytes < 8 { // a second field for B, such as "B", has overwritten it
 		return nil, failure.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want at least 8, once", set.Bytes)
 	}
 	s, order, err := shape(parts.M, parts.K, memory.BytesOfWords(set.Words[:1]), opts)

@@ -61,7 +61,7 @@ func mitz32Rate(m uint64, k int, n uint64) float64 {
 	return min(1, rate.Independent(reached, k, n)*uneven)
 }
 
-// mitz32EstimateCount assumes that the positions are even.
+// mitz32EstimateCount assumes that the positions are distributed evenly.
 func mitz32EstimateCount(m uint64, k int, x uint64) float64 {
 	return Mitz64.EstimateCount(min(m, mitz32Values), k, min(x, mitz32Values))
 }

@@ -49,7 +49,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	case bytes.HasPrefix(parts["_filter"], []byte("[")):
 		return nil, failure.Errorf(bloom.ErrIncompatible,
 			"_filter is an array, as in bloom-filters before version 2, which has other positions")
-	case !isSet || string(set["content"]) != `""`: // a second field, such as "Content", has left its text there
+	case !isSet || string(set["content"]) != `""`: // a second field, such as "Content", has overwritten content
 		return nil, failure.Errorf(bloom.ErrCorrupt, "_filter is no object with a size and a content")
 	}
 	m, k, seed, size := number(parts["_size"]), number(parts["_nbHashes"]), number(parts["_seed"]), number(set["size"])

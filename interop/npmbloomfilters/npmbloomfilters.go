@@ -45,7 +45,7 @@ var definition = bloom.Definition{
 	MaxM: maxM,
 }
 
-const maxM = 1 << 32 // h1 is below
+const maxM = 1 << 32 // h1 is below 2^32
 
 const (
 	defaultSeed = 0x1234567890

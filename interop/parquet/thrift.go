@@ -110,7 +110,7 @@ func (w *walker) value(typ byte, depth int) {
 		w.path = append(w.path, listLength...)
 		w.report(int64(min(n, math.MaxInt32)), nil)
 		w.path = w.path[:len(w.path)-len(listLength)]
-		for ; n > 0 && w.err == nil; n-- { // each takes at least one byte, so a false n ends with the input
+		for ; n > 0 && w.err == nil; n-- { // each takes at least one byte, so the loop ends with the input even if n is forged
 			w.value(b&15, depth+1)
 		}
 	default:

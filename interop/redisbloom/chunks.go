@@ -19,8 +19,8 @@ const maxChunk = 16 << 20
 
 // Chunks yields the filter in chunks, each an iterator and bytes, for BF.LOADCHUNK in this order. The first chunk has
 // iterator 1 and the header. The others have the bits of the layers, the oldest first, at most 16 MiB of one layer per
-// chunk. Bit i of a layer is bit i%8 of byte i/8. Their iterator is 1 plus the number of bytes of bits up to the
-// chunk's end.
+// chunk. Bit i of a layer is bit i%8 of byte i/8. The iterator of a chunk with bits is 1 plus the number of bytes of
+// bits up to the chunk's end.
 //
 // The bytes are valid until the next chunk. Do not add keys until Chunks has ended, because the header has their
 // number.

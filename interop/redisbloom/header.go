@@ -110,7 +110,7 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 		if keys += s.items; s.N > math.MaxUint64-capacity {
 			return h, corrupt("%d layers for 2^64 keys or more", i+1)
 		}
-		capacity += s.N                                        // at least keys
+		capacity += s.N                                        // not below keys, so keys cannot overflow
 		if size += s.M / 8; size > min(limit, math.MaxInt64) { // m/8 is below 2^61
 			return h, failure.Errorf(bloom.ErrTooLarge, "%d layers are %d bytes, want at most %d", i+1, size, min(limit, math.MaxInt64))
 		}

@@ -65,7 +65,7 @@ func murmur64A(key []byte, seed uint64) uint64 {
 
 // layerParams returns the parameters of a layer as the server computes them.
 func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey float64, err error) {
-	if rate == 0 { // if the last layer has the smallest float64 as its rate
+	if rate == 0 { // the rate of the layer before was the smallest float64
 		return p, 0, failure.Errorf(bloom.ErrTooLarge, "a further layer would have rate 0")
 	}
 	bitsPerKey = -foreign.Log(rate) / 0.480453013918201
@@ -77,5 +77,5 @@ func layerParams(capacity uint64, rate float64) (p bloom.Params, bitsPerKey floa
 	return bloom.Params{N: capacity, P: rate, M: (uint64(max(bits, 1)) + 63) / 64 * 64, K: k}, bitsPerKey, nil
 }
 
-// ln2 is ln 2 as the server has it.
+// ln2 is the server's value of ln 2.
 const ln2 = 0.693147180559945

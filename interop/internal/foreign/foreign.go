@@ -127,7 +127,7 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 	return Over(s, binary.NativeEndian, all)
 }
 
-// Over returns a filter that uses words. They are in the given byte order. It converts them to native order, so no
+// Over returns a filter that uses words. They are in the given byte order. Over converts them to native order, so no
 // other goroutine may use them.
 func Over(s bloom.Scheme, order binary.ByteOrder, words []atomic.Uint64) (*bloom.BloomFilter, error) {
 	format.ToNative(words, order)
