@@ -95,7 +95,7 @@ func openOld(path string) (*os.File, error) {
 	}
 	mapped, err := isMapped(f)
 	if mapped {
-		// Programs that have it open would continue to use the replaced file.
+		// Programs that have the mapped filter open would continue to use the replaced file.
 		err = fmt.Errorf("%w: it is a mapped filter, remove it first", fs.ErrExist)
 	}
 	if err != nil {
@@ -105,7 +105,7 @@ func openOld(path string) (*os.File, error) {
 	return f, nil
 }
 
-// explained adds the reason and the remedy to the error of a rename, where they are known.
+// explained adds the reason and the remedy to the error of a rename, if they are known.
 func explained(err error) error {
 	if link := (*os.LinkError)(nil); errors.As(err, &link) && errors.Is(err, syscall.EBUSY) {
 		err = &os.LinkError{Op: link.Op, Old: link.Old, New: link.New, Err: fmt.Errorf(

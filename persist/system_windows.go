@@ -54,8 +54,8 @@ func lock(f *os.File) error {
 	return err
 }
 
-// rename can replace a file that other programs have open if they opened it as regularfile.Open does and the system
-// supports it (Windows 10 or later, on NTFS).
+// rename renames a file. It can replace a file that other programs have opened as regularfile.Open does, if the system
+// supports that (Windows 10 or later, on NTFS).
 func rename(from, to string, replace bool) error {
 	var err error
 	if !replace {
@@ -139,7 +139,7 @@ func mapFile(f *os.File, size int, readOnly bool) ([]byte, error) {
 	if addr == 0 {
 		return nil, err
 	}
-	// The garbage collector does not know the address, so it cannot move.
+	// This is safe: the view is not the garbage collector's memory, so it stays at its address.
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&addr))), size), nil
 }
 

@@ -20,8 +20,8 @@ type fileSystem interface {
 	// create makes an empty file in the folder of path under a temporary name. old is the file that
 	// it will replace, or nil. create fails if inherit would fail.
 	create(path string, old *os.File) (tempFile, error)
-	// publish gives the file the name path in one step. If replace is false and there is a file of
-	// that name, it stays and the error wraps fs.ErrExist.
+	// publish gives the file the name path in one step. If replace is false and there is a file of that name, that file
+	// stays and the error wraps fs.ErrExist.
 	publish(f tempFile, path string, replace bool) error
 	// discard closes the file and removes its temporary name, if it still has one.
 	discard(f tempFile)
@@ -166,7 +166,7 @@ func (f *osFile) allocate(offset, bytes int64) error {
 	case err != nil:
 		return err
 	}
-	return f.Truncate(size) // on some systems reserve leaves the length
+	return f.Truncate(size) // on some systems reserve does not change the length
 }
 
 // writeZeros allocates disk space on a file system that lacks the operation of reserve.

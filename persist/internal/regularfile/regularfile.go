@@ -16,7 +16,7 @@ import (
 func Open(path string, flag int, refused error) (*os.File, fs.FileInfo, error) {
 	f, err := open(path, flag)
 	if err != nil {
-		// A folder cannot be opened for writing, a socket not at all.
+		// The reason may be the kind of file: a folder cannot be opened for writing, a socket not at all.
 		stat := os.Stat
 		if flag&NoFollow != 0 {
 			stat = os.Lstat
