@@ -97,7 +97,7 @@ func rate(f *bloom.BloomFilter, n uint64, times, lookups int, sigmas float64, ad
 	}
 	all := float64(lookups * times)
 	promised := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, n)
-	variance := max(promised*all, squares-sum*sum/float64(times)) // by chance in the lookups, or in the filters if larger
+	variance := max(promised*all, squares-sum*sum/float64(times)) // of lookups that vary by chance, or more if the filters vary
 	if sum > promised*all*1.02+sigmas*math.Sqrt(variance)+1 {
 		return fmt.Errorf("the rate is %.4g, want at most the promised %.4g (%.0f false positives of %.0f, %.1f sigma)",
 			sum/all, promised, sum, all, (sum-promised*all)/math.Sqrt(variance))

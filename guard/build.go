@@ -183,7 +183,7 @@ func (g *Guard) publish(s *state) { g.retired = append(g.retired, g.state.Swap(s
 
 // list adds the keys put after since to a filter.
 func (g *Guard) list(ctx context.Context, l *layer, since []byte) error {
-	const often = 256 // keys between two checks of ctx, enough that the checks take no time
+	const often = 256 // keys between two checks of ctx, so that the checks cost little
 	keys, added := uint64(0), uint64(0)
 	defer func() {
 		l.keys.Add(added)

@@ -55,8 +55,8 @@ func (t *timeline) read() time.Time {
 	return t.clock()
 }
 
-// generation reads the clock once and returns the current generation. time.Since reads only the
-// monotonic clock, in a third of the time of time.Now. BenchmarkContains.
+// generation reads the clock once and returns the current generation. time.Since reads only the monotonic clock, in a
+// third of the time of time.Now. See BenchmarkContains.
 func (t *timeline) generation() int64 {
 	if t.clock != nil {
 		return t.moment(t.clock()).generation

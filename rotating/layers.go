@@ -84,7 +84,7 @@ func withMargin(keys uint64) uint64 {
 }
 
 // withLayer appends a layer for generation g and drops the layers that are forgotten by then. If memory is short, the
-// layer is for fewer keys: at least a sixteenth. But the generation gets room for at least n/generations keys.
+// layer is for fewer keys: at least a sixteenth of them. But the generation always gets room for n/generations keys.
 func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 	earlier, has := parts(l), part{generation: g}
 	if last := len(earlier) - 1; last >= 0 && earlier[last].generation == g {

@@ -94,7 +94,7 @@ func (v View) containsDigest(h1, h2 uint64) bool {
 }
 
 // doubleInBytes is the lookup of DoubleHashing for x = h1 and y = h2 xor probe.Xor. It reads two bits at a time: the
-// first two suffice for three of four absent keys. The kernels in assembly read all bits and are not faster.
+// first two suffice for three of four absent keys. The kernels in assembly read all bits and are not faster. See
 // BenchmarkView.
 func doubleInBytes(p unsafe.Pointer, m uint64, k int, x, y uint64) bool {
 	for ; k >= 2; k -= 2 {

@@ -26,7 +26,7 @@ func (o *command) open(path string) (f any, from *filterfile.Format, err error) 
 		if err != nil {
 			return nil, nil, err
 		}
-		defer file.Close() // it was only read
+		defer file.Close() // ignore the error: the file was only read
 		info, err := file.Stat()
 		if err != nil {
 			return nil, nil, err

@@ -17,7 +17,7 @@ import (
 var showEvery = time.Second
 
 const (
-	erase = "\r\x1b[K"           // the line of the cursor
+	erase = "\r\x1b[K"           // erases the line of the cursor
 	draw  = "\x1b[?7l%s\x1b[?7h" // a text in one line; a narrow terminal shows its start
 )
 
@@ -26,7 +26,7 @@ type progress struct {
 	read, keys atomic.Int64 // bytes, and keys
 	of         int64        // bytes of all inputs, or 0 if unknown
 
-	mu    sync.Mutex // of the line
+	mu    sync.Mutex // guards the line
 	drawn bool
 	out   io.Writer
 	on    bool // between show and its stop

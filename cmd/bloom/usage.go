@@ -66,7 +66,8 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// unknownCommand returns the error for a word that is not a subcommand of of. With topics, help topics are also listed.
+// unknownCommand returns the error for a word that is no subcommand of the command of. With topics, help topics are
+// also listed.
 func unknownCommand(of *cobra.Command, word string, topics bool) error {
 	if !of.HasSubCommands() {
 		of = of.Root()

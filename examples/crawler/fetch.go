@@ -41,7 +41,7 @@ type address = whatwg.Url
 
 func isWeb(u *address) bool { return strings.HasPrefix(u.Scheme(), "http") && u.Host() != "" }
 
-// parts returns scheme and host of a URL in the filter, and what a request asks for.
+// parts splits a URL of the filter into scheme, host, and the target of a request.
 func parts(link string) (scheme, host, target string) {
 	p := append(strings.SplitN(link, "/", 4), "", "", "")
 	return strings.TrimSuffix(p[0], ":"), p[2], "/" + p[3]
@@ -64,7 +64,7 @@ func (c *crawler) newHost() *host {
 		PrepareRetry: func(r *http.Request) error { return h.limiter.Wait(r.Context()) },
 		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
 			again, err := retryablehttp.DefaultRetryPolicy(ctx, resp, err)
-			h.alone = h.alone || retryablehttp.DefaultBackoff(0, 0, 0, resp) > maxPause // Retry-After
+			h.alone = h.alone || retryablehttp.DefaultBackoff(0, 0, 0, resp) > maxPause // the wait that Retry-After asks for
 			return again && !h.alone, err
 		},
 	}
@@ -214,7 +214,7 @@ func readLinks(link string, body []byte, contentType string) (got answer, err er
 	links := doc.Find("a[href], area[href]").Not("[rel~=nofollow i]")
 	got.links = links.Map(func(_ int, link *goquery.Selection) string {
 		ref := link.AttrOr("href", "")
-		if path, query, ok := strings.Cut(ref, "?"); ok && !strings.HasPrefix(name, "utf-") { // in the page's encoding
+		if path, query, ok := strings.Cut(ref, "?"); ok && !strings.HasPrefix(name, "utf-") { // the query is in the page's encoding
 			ref = path + "?" + letters.ReplaceAllStringFunc(query, func(s string) string {
 				s, _ = encoding.NewEncoder().String(s)
 				return url.QueryEscape(s)

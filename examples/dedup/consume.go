@@ -21,7 +21,7 @@ type Partition interface {
 
 const (
 	commitEvery = 1_000   // messages: at most this many are processed twice after a kill
-	saveEvery   = 100_000 // messages that the start reads again; the broker must keep them
+	saveEvery   = 100_000 // messages that Consume reads again at its start; the broker must keep them
 )
 
 // Consume processes the messages of a partition, each ID once, until there is an error. path is the file of the filter,

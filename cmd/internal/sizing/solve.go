@@ -36,7 +36,7 @@ func Solve(s bloom.Strategy, n, p, m float64) (bloom.Scheme, error) {
 		}
 	case n > 0 && m > 0:
 		if p = 0.99; !fits(n, p) {
-			p = 0.5 // SplitBlock takes no larger one
+			p = 0.5 // SplitBlock takes no larger p
 		}
 		if !fits(n, p) {
 			return bloom.Scheme{}, fmt.Errorf("%s bits are too few for %s keys: their rate is 1, or nearly so",

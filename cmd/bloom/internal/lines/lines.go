@@ -249,7 +249,7 @@ func (s *stream) readOne(name string) error {
 		if err != nil {
 			return err
 		}
-		defer file.Close() // it was only read
+		defer file.Close() // ignore the error: the file was only read
 		raw = file
 	}
 	s.pipe = s.pipe || IsPipe(raw)
