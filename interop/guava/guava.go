@@ -19,7 +19,7 @@
 //   - putByte: one byte; putBoolean: the byte 0 or 1
 //   - sequentialFunnel, or several fields: the elements or fields one after the other, with nothing between them
 //
-// A key of two fields:
+// typed.New takes these functions. A key of two fields:
 //
 //	key := append(buf[:0], user.Name...) // into.putString(user.name, UTF_8)
 //	key = guava.LongFunnel(key, user.ID) //     .putLong(user.id)
