@@ -114,8 +114,8 @@ func (b bitArray) equal(other bitArray) bool {
 }
 
 // copyFrom overwrites all words with the words of other. Both have the same length. Other goroutines may write to other
-// during the copy. No other goroutine may use b yet: ordinary stores take half the time of atomic ones, vector stores a
-// quarter.
+// during the copy. No other goroutine may use b yet, because the stores are not atomic. Ordinary stores take half the
+// time of atomic ones, vector stores a quarter.
 func (b bitArray) copyFrom(other bitArray) {
 	if vector.Has {
 		for len(other) >= blockWords {
@@ -149,11 +149,12 @@ func (b bitArray) start() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceDat
 // wordAt returns the address of the i-th word after p.
 func wordAt(p unsafe.Pointer, i uint64) *uint64 { return (*uint64)(unsafe.Add(p, i*8)) }
 
-// flipLast sets the bits unset of the last word that an add writes. It reports whether this call changed one of them.
+// flipLast sets the bits of unset in the last word that an add writes. It reports whether this call changed one of
+// them.
 func flipLast(w *uint64, unset uint64) bool { return atomic.OrUint64(w, unset)&unset != unset }
 
-// flipTwo is the second pass of an add: it sets the bits unset0 of a0 and unset1 of a1. The last word with an unset bit
-// is written last.
+// flipTwo is the second pass of an add: it sets the bits of unset0 in a0 and of unset1 in a1. The last word with an
+// unset bit is written last.
 func flipTwo(a0, a1 *uint64, unset0, unset1 uint64) bool {
 	if unset1 == 0 {
 		return unset0 != 0 && flipLast(a0, unset0)
@@ -269,5 +270,5 @@ func (b bitArray) clear() {
 	}
 }
 
-// zeros is the source of clear's copies. They take a tenth of the time of one atomic store per word.
+// zeros are the zeros that clear copies over the words. Copying takes a tenth of the time of one atomic store per word.
 var zeros [512]uint64

@@ -162,7 +162,7 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 	return f.kernel.contains(&f.kernelArgs, h1, h2)
 }
 
-// doKey is do for a strategy that hashes the key itself.
+// doKey does the work of do for a strategy that hashes the key itself.
 func (f *BloomFilter) doKey(key []byte, add bool) bool {
 	code := f.scheme.must().kernel
 	if add {

@@ -135,7 +135,7 @@ func primeFactors(x uint64) (all []uint64) {
 	return all
 }
 
-// foldBlocks merges factor neighbouring blocks of the given number of words.
+// foldBlocks merges each factor neighbouring blocks of from into one of to. words is the number of words of a block.
 func foldBlocks(to, from []atomic.Uint64, factor, words int) {
 	for i := range to {
 		word := uint64(0)
@@ -147,7 +147,7 @@ func foldBlocks(to, from []atomic.Uint64, factor, words int) {
 	}
 }
 
-// foldBits merges factor neighbouring bits. to must be empty.
+// foldBits merges each factor neighbouring bits of from into one of to. to must be empty.
 func foldBits(to, from []atomic.Uint64, factor uint64) {
 	if factor == 2 {
 		for i := range to {

@@ -212,8 +212,8 @@ func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
 	return s.hash.sum(s.k0, s.k1, memory.NoEscape(key))
 }
 
-// sumInAssembly is sum for the keys before the first long one. It returns how many it has hashed: 0 if there are no
-// kernels in assembly.
+// sumInAssembly hashes the keys before the first long one by kernels in assembly. It returns how many: 0 if there are
+// no such kernels.
 func (s *scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
 	if s.vector == vector.NoInput {
 		return 0

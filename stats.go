@@ -43,8 +43,9 @@ func (f *BloomFilter) Stats() Stats {
 func (s Stats) OverP() bool {
 	n, k := float64(max(1, s.N)), float64(s.K)
 	c := k * n / float64(s.M)
-	// Whang, Vander-Zanden & Taylor 1990, "A linear-time probabilistic counting algorithm", equation 12, with k bits
-	// per key. The last term is for blocks of 256 bits: the number of keys per block varies by chance.
+	// The formula is equation 12 of Whang, Vander-Zanden & Taylor 1990, "A linear-time probabilistic counting
+	// algorithm", with k bits per key. The last term is for blocks of 256 bits: the number of keys per block varies by
+	// chance.
 	variance := n * ((math.Expm1(c)-c)/(c*k) + c*k/512)
 	tooMany := s.EstimatedCount == math.MaxUint64 || float64(s.EstimatedCount) > n+6*math.Sqrt(variance)
 	return tooMany && s.P > 0 && s.EstimatedFalsePositiveRate > s.P

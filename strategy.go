@@ -28,18 +28,18 @@ type strategy interface {
 	isCustom() bool // made by NewStrategy
 	invalid() error // why New refuses it; nil for a built-in strategy
 
-	// The m and k that a filter can have, and how New chooses them.
+	// The next methods say which m and k a filter can have, and how New chooses them.
 	limits() limits
 	size(n uint64, p float64) (m uint64, k int, err error)
 	bestK(bitsPerKey float64) int // best k for many keys
 
-	// rate returns the expected false-positive rate after n keys, estimate the most likely number of keys for x set
-	// bits, and measure the number of set bits and the rate for them.
+	// rate returns the expected false-positive rate after n keys. estimate returns the most likely number of keys for x
+	// set bits. measure returns the number of set bits and the rate for them.
 	rate(m uint64, k int, n uint64) float64
 	estimate(m uint64, k int, x uint64) float64
 	measure(bits bitArray, m uint64, k int) (ones uint64, rate float64)
 
-	// Where the bits of a key are.
+	// The next methods say where the bits of a key are.
 	hashesKey() bool       // positions depend on the key itself and not on its digest
 	blockBits() uint64     // size of a block; 1 if all positions are independent
 	wordsPerKey(k int) int // atomic operations of an add

@@ -57,7 +57,7 @@ const maxK = 64
 // A buffer has room for a key's positions on the caller's stack.
 type buffer [maxK]uint64
 
-// positions returns the key's distinct positions. Add and Remove change each counter once.
+// positions returns the key's distinct positions, so that Add and Remove change each counter once.
 func (f *Filter) positions(b *buffer, key []byte) []uint64 {
 	f.check()
 	all := f.scheme.AppendPositions(b[:0], key)

@@ -107,7 +107,7 @@ func (w *Writer) AddDigest(h1, h2 uint64) {
 	if n > 0 && w.digests[n-1] == [2]uint64{h1, h2} {
 		return
 	}
-	// Stored as two halves: a copy of 16 bytes would wait for the 8-byte stores of h1 and h2.
+	// The halves are stored one by one: a copy of 16 bytes would wait for the 8-byte stores of h1 and h2.
 	w.digests = append(w.digests, [2]uint64{})
 	w.digests[n][0], w.digests[n][1] = h1, h2
 }

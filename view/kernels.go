@@ -131,7 +131,7 @@ const (
 	maxSplitBlocks = 1<<32 - 1 // 32 bits of a digest select the block
 )
 
-// A block points to the first of its words: 8 with Blocked, 4 with SplitBlock.
+// A *block points to the first word of a block. The block has 8 words with Blocked, 4 with SplitBlock.
 type block [8]byte
 
 func blockInBytes(b unsafe.Pointer, m, h1 uint64) *block {
