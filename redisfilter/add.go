@@ -62,8 +62,8 @@ func (f *handle) request(b *batch) (*request, error) {
 	return r, nil
 }
 
-// epochArgs returns the first arguments of add.lua: the epoch, where the epoch behind the body begins, and whether
-// replicas confirm the add.
+// epochArgs returns the first arguments of add.lua: the epoch, its offset after the body, and whether replicas confirm
+// the add.
 func (f *handle) epochArgs(v *incarnation) []any {
 	return []any{v.epoch, f.plan.end, f.sender.Replicas > 0}
 }
@@ -108,7 +108,7 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 	f.settleAdded(b, answers, f.sender.Confirmed(r.call), r.call.Repeated(), sent)
 }
 
-// goneAtAdd is gone for an add. It lets the command be sent again if the value has expired.
+// goneAtAdd calls gone for an add. It lets the command be sent again if the value has expired.
 func (f *handle) goneAtAdd(ctx context.Context, b *batch, how string) {
 	if f.gone(ctx, true, b, how); b.err == nil {
 		b.tryAgain("the filter expired")

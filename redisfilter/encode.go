@@ -66,7 +66,7 @@ func (b *batch) blockOf(i int, l layer, first bloom.Scheme) block {
 	return blockOf(b.room)
 }
 
-// pack returns keys from to to-1 of a batch for add.lua, each with its bits in all layers, and the largest number of
+// pack encodes b.keys[from:to] for add.lua, each key with its bits in all layers. It also returns the largest number of
 // words per key in a layer.
 func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
 	for _, l := range layers {

@@ -162,7 +162,7 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) {
 	b.alive, b.again, b.state = alive, next != judge, seen.state
 }
 
-// goneAtLookup is gone for a lookup. It sets b.again if there are keys to look up in the next value.
+// goneAtLookup calls gone for a lookup. It sets b.again if there are keys to look up in the next value.
 func (f *handle) goneAtLookup(ctx context.Context, b *batch, how string) {
 	if f.gone(ctx, false, b, how); b.err == nil && (b.done < len(b.indices) || len(b.indices) == 0) {
 		b.tryAgain("the filter expired")

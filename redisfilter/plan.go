@@ -51,8 +51,8 @@ type mode interface {
 	// reading returns the layers that a lookup reads, or an error for a state that no value can have.
 	reading(state uint64) ([]layer, error)
 
-	// alive returns, for each layer that a lookup has read, whether it counts, by the header; nil means that all do.
-	// read is the state for which the lookup has chosen the layers.
+	// alive returns, for each layer that a lookup has read, whether it counts according to the header; nil means that
+	// all count. read is the state for which the lookup has chosen the layers.
 	alive(k known, read uint64, seen seen) (alive []bool, next step)
 
 	// full returns the error for a key that found no room.

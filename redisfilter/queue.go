@@ -58,7 +58,7 @@ func (q *queue) do(ctx context.Context, key []byte, positions []uint64) (bool, f
 
 // wait lets the call wait for its answer. The caller holds q.mu; wait unlocks it.
 func (q *queue) wait(ctx context.Context, key []byte, positions []uint64) (bool, fate, error) {
-	// The call may have ended when the command is sent.
+	// The waiter has copies, because the call may have ended when the command is sent.
 	w := &waiter{ctx: ctx, key: slices.Clone(key), positions: slices.Clone(positions), done: make(chan struct{})}
 	q.waiting = append(q.waiting, w)
 	q.mu.Unlock()

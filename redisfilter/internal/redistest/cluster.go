@@ -36,7 +36,7 @@ func StartCluster(t testing.TB, masters int, replicas bool) *Cluster {
 			"--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"))
 	}
 	for i, n := range c.Nodes {
-		// Nodes with equal epochs would first have to resolve the conflict.
+		// Each node gets another epoch: nodes with equal epochs would first have to resolve the conflict.
 		require.NoError(t, n.Client.Do(bg, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err())
 		if i < masters {
 			require.NoError(t, n.Client.ClusterAddSlotsRange(bg, i*slotCount/masters, (i+1)*slotCount/masters-1).Err())
@@ -48,7 +48,7 @@ func StartCluster(t testing.TB, masters int, replicas bool) *Cluster {
 	all := fmt.Sprintf("cluster_known_nodes:%d", count)
 	c.await("all nodes know each other", all)
 	for i, n := range c.Nodes[masters:] {
-		// Fails until the node knows that the other one is a master.
+		// This fails until the node knows that the other one is a master.
 		Eventually(t, "a replica knows its master", func() error { return n.Client.ClusterReplicate(bg, c.Nodes[i].id()).Err() })
 	}
 	c.await("the cluster is whole", all, "cluster_state:ok", fmt.Sprintf("cluster_size:%d", masters))
@@ -117,8 +117,8 @@ func (c *Cluster) living() (nodes []*Server) {
 	return nodes
 }
 
-// masters returns the running masters according to node says: of the given slot, or of all slots if slot is -1. It uses
-// CLUSTER SLOTS, because CLUSTER SHARDS lists masters that a replica has replaced, and Redis 6.2 does not have it.
+// masters returns the running masters of a slot, or of all slots if slot is -1. It asks the node says. It uses CLUSTER
+// SLOTS, because CLUSTER SHARDS lists masters that a replica has replaced, and Redis 6.2 does not have it.
 func (c *Cluster) masters(says *Server, slot int64) (masters []*Server, err error) {
 	//lint:ignore SA1019 Redis 6.2 has no CLUSTER SHARDS
 	slots, err := says.Client.ClusterSlots(bg).Result()
@@ -205,6 +205,6 @@ func (c *Cluster) move(key string, to *Server) error {
 	if err != nil {
 		return err
 	}
-	// In this order, so that the slot always has a node. The other nodes learn it from these two.
+	// In this order, the slot always has a node. The other nodes learn of the move from these two.
 	return errors.Join(set(to, "NODE", to.id()), set(from, "NODE", to.id()))
 }

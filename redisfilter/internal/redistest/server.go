@@ -156,7 +156,7 @@ func Eventually(t testing.TB, what string, ok func() error) {
 // KeyOf returns the i-th of a sequence of different keys.
 func KeyOf(i int) []byte { return fmt.Appendf(nil, "https://example.com/articles/%d", i) }
 
-// KeysOf returns keys from to to-1 of the sequence of KeyOf.
+// KeysOf returns the keys KeyOf(from) to KeyOf(to-1).
 func KeysOf(from, to int) [][]byte {
 	keys := make([][]byte, 0, to-from)
 	for i := from; i < to; i++ {

@@ -10,7 +10,7 @@ import (
 // countBytes is the number of bytes that one command counts, in about 1 ms.
 const countBytes = 4 << 20
 
-// Ones counts the set bits in bytes from to to-1 of a value, with several commands.
+// Ones counts the set bits in the bytes [from, to) of a value, with several commands.
 func (s *Sender) Ones(ctx context.Context, key string, from, to uint64) (ones uint64, err error) {
 	for ; from < to; from += countBytes {
 		n, err := Do[int64](ctx, s, key, "BITCOUNT", key, from, min(from+countBytes, to)-1)
