@@ -19,7 +19,7 @@ import (
 // bad. An error leaves the Guard as it was. Call Open again, or [Guard.Rebuild]: it does not read the file.
 func (g *Guard) Open(ctx context.Context) error { return g.open(ctx, nil) }
 
-// open is Open. If bad is not nil, open calls it for a bad file and continues without the file.
+// open does the work of Open. If bad is not nil, open calls it for a bad file and continues without the file.
 func (g *Guard) open(ctx context.Context, bad func(error)) error {
 	if err := take(ctx, g.turn); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (g *Guard) Rebuild(ctx context.Context, n uint64, p float64) error {
 	return g.scan(ctx, n, p)
 }
 
-// take waits for the token of turn, the right to build or to save. For a zero Guard, it returns an error.
+// take waits for the token of a channel, the right to build or to save. For a zero Guard, it returns an error.
 func take(ctx context.Context, turn chan struct{}) error {
 	if turn == nil {
 		return failure.Errorf(bloom.ErrInvalid, "the zero guard.Guard, want one of New")

@@ -20,7 +20,7 @@ const (
 	maxLength = 1<<16 - 1
 )
 
-// A snapshot is the content of a file.
+// A snapshot is the content of a Guard's file.
 type snapshot struct {
 	*layer
 	position []byte

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// A sampled is a counter for many goroutines.
+// A sampled is a counter that many goroutines share. At a high count, it counts only a sample of the calls.
 type sampled struct {
 	many  atomic.Bool // add samples; from then on, this cache line is rarely written
 	_     [64]byte

@@ -135,7 +135,7 @@ func realPath(path string) (string, error) {
 			return "", fmt.Errorf("%w: %q is a link of another user in a sticky folder", fs.ErrPermission, path)
 		}
 		if dir, err := filepath.EvalSymlinks(folder(path)); err == nil && strings.HasPrefix(dir, "/proc/") {
-			// Such as /dev/stdout: programs that have the file open would not see the new one.
+			// The path is one such as /dev/stdout. Programs that have the file open would not see the new one.
 			return "", fmt.Errorf("%w: it is an open file of a process, want the name of a file", fs.ErrExist)
 		}
 		if !filepath.IsAbs(target) {

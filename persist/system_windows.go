@@ -100,7 +100,7 @@ func renameOver(from, to string) error {
 	if err != nil {
 		return err
 	}
-	// FILE_RENAME_INFO
+	// renaming is the system's FILE_RENAME_INFO.
 	type renaming struct {
 		flags    uint32
 		root     windows.Handle
@@ -113,7 +113,7 @@ func renameOver(from, to string) error {
 	r.length = uint32(2 * (len(name) - 1))
 	copy(unsafe.Slice(&r.fileName[0], len(name)), name)
 
-	// A handle that writes through: the new name is on the disk when the call returns.
+	// The handle writes through: the new name is on the disk when the call returns.
 	const flags = windows.FILE_FLAG_WRITE_THROUGH | windows.FILE_FLAG_OPEN_REPARSE_POINT
 	f, err := regularfile.CreateFile(from, windows.DELETE|windows.SYNCHRONIZE, nil, windows.OPEN_EXISTING, flags)
 	if err != nil {

@@ -61,7 +61,7 @@ func (p plan) guess() uint64 {
 // rate returns the false-positive rate for layer i of a generation.
 func (p plan) rate(i int) float64 { return layered.Rate(p.p/float64(p.generations+1), i) }
 
-// next returns the number of keys for the next layer of a generation that has the layers of has.
+// next returns the number of keys for the next layer of a generation. has describes the layers that the generation has.
 func (p plan) next(earlier []part, has part) uint64 {
 	keys := []uint64{p.guess()}
 	for _, one := range earlier {
@@ -114,8 +114,9 @@ func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 	return slices.Clone(l).Append(b, g, 0, keys), nil // a clone, so that dropped layers are freed
 }
 
-// kept returns the number of bytes reserved for generations other than the newest: the unused part of what is reserved
-// for earlier generations, and all that is reserved for generations that begin before the newest is forgotten.
+// kept returns the number of bytes that the newest generation must leave to others: to each earlier generation, the
+// unused part of its reserved memory; to each generation that begins before the newest is forgotten, all of its
+// reserved memory.
 func (f *Filter) kept(earlier []part) uint64 {
 	kept := uint64(f.plan.generations-len(earlier)) * f.own
 	for _, one := range earlier {

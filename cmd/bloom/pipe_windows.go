@@ -16,7 +16,7 @@ func (*env) settle() {}
 // hasRoom always returns true: Windows does not tell whether a pipe has room.
 func hasRoom(int32) bool { return true }
 
-// isTerminal reports whether p is a console that understands erase.
+// isTerminal reports whether p is a console that understands the escape sequence erase.
 func (p *pipe) isTerminal() bool {
 	var mode uint32
 	console := windows.Handle(p.file.Fd())

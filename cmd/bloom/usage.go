@@ -66,8 +66,7 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// unknownCommand returns the error for a word that is no subcommand of the command of. With topics, help topics are
-// also listed.
+// unknownCommand returns the error for a word that names no subcommand. With topics, it also lists help topics.
 func unknownCommand(of *cobra.Command, word string, topics bool) error {
 	if !of.HasSubCommands() {
 		of = of.Root()

@@ -18,8 +18,8 @@ import (
 
 // Outside of a browser, the command builds the page. It needs the source and the Go command.
 //
-//	go run ./cmd/calculator                  and serves it on this machine
-//	go run ./cmd/calculator -out DIR         static files, for any web server and path
+//	go run ./cmd/calculator                  serves the page on this machine
+//	go run ./cmd/calculator -out DIR         writes static files, for any web server and path
 func main() {
 	log.SetFlags(0)
 	out := flag.String("out", "", "write the page to this `folder`, and end")

@@ -101,8 +101,8 @@ func (s *store) delete(key []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(records).Delete(key) })
 }
 
-// Position returns the number of the last put. It uses a write transaction, because that begins when the last commit is
-// on the disk. Readers see a commit earlier.
+// Position returns the number of the last put. It uses a write transaction, because such a transaction begins only when
+// the last commit is on the disk. Readers see a commit earlier.
 func (s *store) Position(context.Context) ([]byte, error) {
 	tx, err := s.db.Begin(true)
 	if err != nil {

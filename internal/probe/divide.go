@@ -41,7 +41,8 @@ func (d *Divisor) Remainder63(x uint64) uint64 {
 	return x - q>>(d.shift&63)*d.m
 }
 
-// Remainder returns x % m. It inlines and has no branch: borrow is 1 if the quotient is one too large.
+// Remainder returns x % m. It inlines and has no branch. If the quotient is one too large, the borrow of a subtraction
+// corrects it.
 func (d *Divisor) Remainder(x uint64) uint64 {
 	x &= d.mask<<1 | d.mask
 	q, _ := bits.Mul64(x, d.magic)

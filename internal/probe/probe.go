@@ -4,8 +4,8 @@ package probe
 
 import "math/bits"
 
-// The constants of DoubleHashing and Blocked. The multiplier is 5 modulo 8, as a full period
-// of the congruential sequence needs.
+// The constants of DoubleHashing and Blocked. The multiplier is 5 modulo 8, so that the congruential sequence has its
+// full period.
 const (
 	Mul = 0xd1342543de82ef95
 	Xor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio; any number without a pattern would do

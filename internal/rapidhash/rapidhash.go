@@ -78,7 +78,7 @@ func Tail(state uint64, key []byte) uint64 {
 	return end(binary.LittleEndian.Uint64(last)^uint64(len(key)), binary.LittleEndian.Uint64(last[8:]), state, len(key))
 }
 
-// sumLong is Sum for keys of more than 48 bytes.
+// sumLong does the work of Sum for keys of more than 48 bytes.
 func sumLong(state uint64, key []byte) uint64 {
 	rest := key
 	if len(rest) > 112 {

@@ -48,11 +48,12 @@ func SplitBlock(blocks, n uint64) float64 {
 	return float64(share*mixture(values/float64(q+1)-1, n, splitHits)) + float64((1-share)*rate)
 }
 
-// mixture returns the mean rate of a block whose number of keys is binomial(n, 1/(1+others)), to a relative error of
-// 1e-9. With equal blocks, others is the number of other blocks.
+// mixture returns the mean rate of a block, to a relative error of 1e-9. The number of keys in the block is binomial(n,
+// 1/(1+others)). With equal blocks, others is the number of other blocks.
 //
-// hits returns a table of at least i elements, or one that ends with 1. Element i is the probability that i keys in a
-// block cover the bits of another key. It rises with i. Beyond a table that ends with 1, it is 1.
+// hits returns a table of at least i elements, or a shorter one that ends with 1. Element i is the probability that i
+// keys in a block cover the bits of another key. The probability rises with i. After the end of a shorter table, it is
+// 1.
 func mixture(others float64, n uint64, hits func(i int) []float64) float64 {
 	if n == 0 {
 		return at(hits(1), 0)

@@ -35,7 +35,7 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 		}
 		search := blockedSearch(n, p, i)
 		if needs[i] = math.MaxUint64; best < maxBlocks {
-			// Most z need more than slack allows. One check of the largest allowed size shows it.
+			// Most z need more than slack allows. One check of the largest allowed size shows that.
 			if search.someK(min(withSlack(best), maxBlocks), search.startK()) == 0 {
 				continue
 			}
@@ -50,8 +50,8 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 	return needs[i], ks[i]
 }
 
-// withSlack returns best·slack. The conversion to uint64 subtracts 2^63. The conversion to float64 keeps the compiler
-// from fusing that with the product.
+// withSlack returns best·slack. The conversion to uint64 may subtract 2^63. The conversion to float64 keeps the
+// compiler from fusing the product and this subtraction.
 func withSlack(best uint64) uint64 { return uint64(float64(slack * float64(best))) }
 
 // blockedSearch returns the search for the smallest number of blocks with row i of blockedWords.

@@ -73,7 +73,7 @@ func expanded(bits uint64, k int, n uint64) float64 {
 	m, balls := float64(bits), float64(k)*float64(n)
 	q1, q2 := zero(1, m, balls), zero(2, m, balls)
 	mean := Ones(bits, k, n)
-	// m(m-1)q2 - m²q1², without a difference of nearly equal numbers: q2/q1² = (1 - 1/(m-1)²)^balls.
+	// q12 is m(m-1)q2 - m²q1², computed without a difference of nearly equal numbers: q2/q1² = (1 - 1/(m-1)²)^balls.
 	q12 := float64(m * m * q1 * q1 * floats.Expm1(balls*floats.Log1p(-1/((m-1)*(m-1)))))
 	variance := float64(m*q1) - float64(m*q2) + q12
 	return floats.Pow(mean/m, k) * (1 + float64(k*(k-1))/2*variance/(mean*mean))

@@ -74,7 +74,7 @@ func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
 func many(b *Bits, keys unsafe.Pointer, size uintptr, n int, answers *bool, kernel uintptr) (done, count int)
 
 // Constants of double_amd64.s: probe.Xor; the indices of the first and of the second halves of eight digests; and for
-// each i the factors of h1 and y in x_i.
+// each x_i of bloom.DoubleHashing, the factors of h1 and y.
 var (
 	xor    uint64 = probe.Xor                                                              //lint:ignore U1000 the assembly reads it
 	halves        = [2][8]uint64{{0, 2, 4, 6, 8, 10, 12, 14}, {1, 3, 5, 7, 9, 11, 13, 15}} //lint:ignore U1000 the assembly reads it

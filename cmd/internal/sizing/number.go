@@ -36,7 +36,7 @@ func Number(text string, isRate bool) (float64, error) {
 	if fraction {
 		x /= decimal(below)
 	}
-	// Rounded to 15 digits, so that 1.1 * 1e6 is 1100000.
+	// The number is rounded to 15 digits, so that 1.1 * 1e6 is 1100000.
 	return strconv.ParseFloat(strconv.FormatFloat(x*factor, 'g', 15, 64), 64)
 }
 

@@ -74,8 +74,8 @@ func (f Foreign[F]) Format(filters ...F) Format {
 	return made
 }
 
-// Golden reads a file of the other system. Written again, and written from a filter with the same keys, it must have
-// the same bytes.
+// Golden reads a file of the other system. The filter that was read, and the filter made with the same keys, must both
+// be written as the bytes of the file.
 func (f Foreign[F]) Golden(t *testing.T, path string, made F) {
 	t.Helper()
 	data, err := os.ReadFile(path)

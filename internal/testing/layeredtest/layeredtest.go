@@ -74,8 +74,8 @@ func Hooked(hook *func()) bloom.Strategy {
 }
 
 // Batches tests that batches give the answers of single calls: it makes batches with the filter many, and single calls
-// with the filter one. It calls between after each of 60 rounds. Then goroutines add the same keys to one, while
-// between is called 7 times: no key may be missing or have two winners.
+// with the filter one. It calls between after each of 60 rounds. Then goroutines add the same keys to the filter one,
+// while between is called 7 times: no key may be missing or have two winners.
 func Batches(t *testing.T, one, many Filter, between func()) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(2, 2))
@@ -196,7 +196,7 @@ func Values[F any, P interface {
 	zero.Values(t, P(new(F)))
 }
 
-// Log tests that package slog writes one short line for each value, with its String.
+// Log tests that package slog writes one short line for each value, with the result of its method String.
 func Log(t *testing.T, values ...fmt.Stringer) {
 	t.Helper()
 	for _, v := range values {

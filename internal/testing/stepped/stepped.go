@@ -1,5 +1,5 @@
-// Package stepped replaces sync/atomic and sync in tests that choose the order of operations.
-// checks/proof/interleavings compiles the library with it.
+// Package stepped replaces sync/atomic and sync in tests that choose the order of operations. A step is an operation
+// that a test orders. checks/proof/interleavings compiles the library with it.
 package stepped
 
 import (
@@ -54,8 +54,8 @@ func or[N number](word *N, mask N) N {
 }
 func set[N number](word *N, mask N) { change(word, func(old N) (N, N) { return old | mask, 0 }) }
 
-// change is an operation on a word. It returns the old value. f returns the next value, and the result that the thread
-// observes.
+// change does one operation on a word and returns the old value. f computes the next value, and the result that the
+// thread observes.
 func change[N number](word *N, f func(old N) (next, found N)) (old N) {
 	access(unsafe.Pointer(word), nil, func() (found, before, after uint64) {
 		old = *word

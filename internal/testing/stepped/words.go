@@ -61,8 +61,8 @@ func (m *Mutex) Lock() {
 	})
 }
 
-// Name locks and unlocks the given locks in order at the beginning of a world, so that each has the same number in
-// every run.
+// Name locks and unlocks the given locks in order at the beginning of a world. So each lock has the same name in every
+// run.
 func Name(locks ...sync.Locker) {
 	for _, l := range locks {
 		l.Lock()

@@ -6,9 +6,9 @@ import (
 )
 
 var (
-	// Long is set by -long.
+	// Long is the value of the flag -long.
 	Long = flag.Bool("long", false, "try everything as often as a release demands")
-	// Update is set by -update.
+	// Update is the value of the flag -update.
 	Update = flag.Bool("update", false, "write golden files; of frozen ones those that are missing")
 )
 

@@ -22,7 +22,7 @@ func Sum(seed uint64, key []byte) uint64 {
 	length := uint64(len(key))
 	var h uint64
 	if len(key) >= 32 {
-		// In variables, because constant expressions must not overflow.
+		// These are variables, because constant expressions must not overflow.
 		v1, v2, v3, v4 := seed+prime2, seed+prime2, seed, seed
 		p1 := uint64(prime1)
 		v1, v4 = v1+p1, v4-p1

@@ -73,7 +73,7 @@ func (in *input) Len() int {
 	return int(min(max(0, in.file.Size-at)+int64(in.Buffered()), math.MaxInt-4096))
 }
 
-// reading adapts a function of the library, and checks that nothing follows the filter.
+// reading makes the field read of a Format from a function of the library, and checks that nothing follows the filter.
 func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(*input, []bloom.Option) (any, error) {
 	return func(in *input, opts []bloom.Option) (any, error) {
 		f, err := read(in, opts...)
@@ -92,7 +92,7 @@ func creating[F Filter](create func(uint64, float64, ...bloom.Option) (F, error)
 	return func(n uint64, p float64, opts []bloom.Option) (Filter, error) { return create(n, p, opts...) }
 }
 
-// writesItself returns f as an io.WriterTo if its type is F. Some Formats use it as their itself function.
+// writesItself returns f as an io.WriterTo if its type is F. It is the field itself of some Formats.
 func writesItself[F io.WriterTo](f any) (io.WriterTo, bool) {
 	self, ok := f.(F)
 	return self, ok

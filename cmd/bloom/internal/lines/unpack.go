@@ -63,7 +63,7 @@ func init() { // a file of zstd may begin with one of 16 skippable frames, as pz
 	}
 }
 
-// refused returns the error for an input of this kind.
+// refused returns the error for an input that is not text.
 func refused(name, advice string) error {
 	return fmt.Errorf("%s, want text, gzip or zstd: %s", name, advice)
 }
