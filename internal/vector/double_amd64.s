@@ -4,9 +4,9 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Double for batches: the positions of eight digests in one register, one position of each at a time. They go over the
-// stack to code without vectors. A gather is faster on some processors, but much slower on AMD's and on those of Intel
-// whose gather leaked and was mended.
+// Double for batches: a register has the positions of eight digests, one position of each at a time. Code without
+// vectors reads them from the stack. A gather is faster on some processors, but much slower on AMD's, and on Intel's
+// that mend a leak of the gather.
 
 #define filter  DI // the Bits
 #define array   SI // its words
@@ -48,9 +48,9 @@
 	MOVQ answers+24(FP), answer       \
 	XORL hits, hits
 
-// EIGHT writes the positions of up to eight digests to the stack: the upper halves of k lines, which must be aligned,
-// or each load from them would wait. x_i = h1·powers_i + y·sums_i mod 2^64, and the position is floor(x·m / 2^64), by
-// halves because m is below 2^32. Then lane is where the first one's positions are.
+// EIGHT writes the positions of up to eight digests to the stack: the upper halves of k lines. The lines must be
+// aligned: otherwise each load from them would wait. x_i = h1·powers_i + y·sums_i mod 2^64, and the position is
+// floor(x·m / 2^64), by halves because m is below 2^32. Then lane is the address of the first digest's positions.
 //
 //	in: left element firsts seconds mask filter m; out: inGroup lane; clobbers: CX AX K1 K2 h1s Z17 ys R9 line x Z21
 #define EIGHT \

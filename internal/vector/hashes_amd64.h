@@ -23,7 +23,7 @@
 // A hash macro makes the digest of the length bytes at bytes, from the state of the Bits. After a hash of 64 bits,
 // WIDEN makes hash2. XOR makes hash2 the y of the layouts.
 
-// numbers are constants of which there is one.
+// numbers has scalar constants.
 DATA numbers<>+0(SB)/8, $1
 DATA numbers<>+8(SB)/8, $63
 DATA numbers<>+16(SB)/8, $0x0000000100000001

@@ -7,8 +7,8 @@
 #include "hashes_amd64.h"
 #include "layouts_amd64.h"
 
-// EACHKEY and EACHDIGEST load an element of a batch, which ends before a key of more than 112 bytes. The macros after
-// them hash it, or the key of a single call, for the layouts.
+// EACHKEY and EACHDIGEST load an element of a batch. The batch ends before a key of more than 112 bytes. The macros
+// after them hash this key, or the key of a single call, for the layouts.
 
 //	in: element; out: bytes length; clobbers: -
 #define EACHKEY \
@@ -31,12 +31,12 @@
 //	in: filter length bytes; out: hash1 hash2; clobbers: mul1 mul2 total length half1 half2 bytes
 #define MURMURXOR MURMUR XOR
 
-// KERNELS makes the four kernels of a hash, or of digests (d), and a layout, and their row of the table: ONE those of a
-// key, MANY those of batches. end is VZEROUPPER for layouts with vectors of 32 bytes, without which the next SSE
-// instruction takes a hundred nanoseconds. They are entered by a jump, with filter, and for a single call bytes and
-// length, or hash1 and hash2, and with the arguments of the functions below on the stack. The garbage collector need
-// not know the arguments: it never finds a goroutine here unless the memory of a key or the words has faulted, and
-// after a fault the runtime does not scan this frame's arguments.
+// KERNELS makes the four kernels of a hash, or of digests (d), and a layout, and their row of the table: ONE makes the
+// kernels of a key, MANY the kernels of batches. end is VZEROUPPER for layouts with vectors of 32 bytes: without it,
+// the next SSE instruction takes a hundred nanoseconds. The kernels are entered by a jump, with filter, for a single
+// call with bytes and length, or hash1 and hash2, and with the arguments of the functions below on the stack. The
+// garbage collector need not know the arguments: it never finds a goroutine here unless the memory of a key or the
+// words has faulted, and after a fault the runtime does not scan this frame's arguments.
 //
 //	in: -; out: -; clobbers: start hash look end find set element left answer hits each AX
 #define KERNELS(row, contains, add, containsMany, addMany, each, hash, start, look, find, set, frame, end) \

@@ -194,7 +194,7 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $32
 	XORQ AX, DX                  \
 	VMOVQ DX, numberX
 
-// MASKS makes the key's bits in eight words, or in four, whose halves are ORed later.
+// MASKS makes the key's bits in eight words. For four words, the two halves are ORed later.
 //
 //	in: shifts1 number low6 one64 shifts2 filter y; out: want want2;
 //	clobbers: rest tXor DX AX numberX nextNumber Y6 Y7

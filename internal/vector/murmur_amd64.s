@@ -66,7 +66,8 @@ GLOBL murmur<>(SB), RODATA|NOPTR, $88
 #define tail2    X29
 #define tail3    X30
 
-// LOAD loads the blocks of four keys, which k says are left, or zeros. A block that is not left is not touched.
+// LOAD loads the blocks of four keys. k says which keys have a block left; the others get zeros, and their bytes are
+// not touched.
 //
 //	in: lane0 k p0 at lane1 p1 lane2 p2 lane3 p3; out: z; clobbers: K3
 #define LOAD(k, p0, p1, p2, p3, z) \
