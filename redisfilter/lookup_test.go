@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed3447c163/bloom"
+	"github.com/seed3447c163/bloom/redisfilter"
 	"github.com/seed3447c163/bloom/redisfilter/bitmap"
 	"github.com/seed3447c163/bloom/redisfilter/internal/redistest"
 )
 
-// clientsOf returns clients of a server with what this version of go-redis has: a cache on the client, and the ways to
-// send the commands of many goroutines together.
+// clientsOf returns clients of a server: a plain one and, if this version of go-redis has it, one with a cache.
 func clientsOf(t *testing.T, addr string) map[string]redis.UniversalClient {
 	cached := redis.Options{Addr: addr, Protocol: 3}
 	clients := map[string]redis.UniversalClient{"plain": redistest.Connect(t, &redis.Options{Addr: addr})}
@@ -24,16 +24,21 @@ func clientsOf(t *testing.T, addr string) map[string]redis.UniversalClient {
 	} else {
 		t.Log("NOT TESTED with this go-redis: its cache on the client")
 	}
-	for name, c := range clients {
-		for _, method := range []string{"AutoPipeline", "AsyncAutoPipeline"} {
-			if begin := reflect.ValueOf(c).MethodByName(method); begin.IsValid() {
-				if piped, ok := begin.Call(nil)[0].Interface().(redis.UniversalClient); ok {
-					clients[name+", "+method] = piped
-				}
-			}
-		}
-	}
 	return clients
+}
+
+// TestAutoPipeline: a client that encodes a command before it sends it is refused.
+func TestAutoPipeline(t *testing.T) {
+	s := redistest.Start(t)
+	for _, method := range []string{"AutoPipeline", "AsyncAutoPipeline"} {
+		begin := reflect.ValueOf(s.Client).MethodByName(method)
+		if !begin.IsValid() {
+			t.Log("NOT TESTED with this go-redis: " + method)
+			continue
+		}
+		_, err := redisfilter.Open(bg, begin.Call(nil)[0].Interface().(redis.UniversalClient), "f", 1000, 0.01)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+	}
 }
 
 // TestLookupsOfThePrimary: whatever the client keeps, a lookup finds what another process has added, also after a reply

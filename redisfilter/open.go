@@ -21,9 +21,9 @@ import (
 // small, and [ErrMismatch] if the name holds something else. Open does not change that.
 //
 // The caller closes the client. Open refuses a client that reads from replicas, because replicas may not have keys that
-// were just added. It also refuses the address of a replica, and a Ring: when a server does not answer, a Ring
-// continues with another server, without the keys. The filter does not use a cache of the client. It repeats commands
-// itself, whatever the client's MaxRetries.
+// were just added. It also refuses the address of a replica; a Ring, which continues with another server, without the
+// keys, when one does not answer; and an AutoPipeliner: a filter puts commands of many goroutines into pipelines
+// itself. The filter does not use a cache of the client. It repeats commands itself, whatever the client's MaxRetries.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
 	if err != nil {

@@ -78,6 +78,8 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Se
 		}
 	case *redis.Ring:
 		return nil, Errorf(bloom.ErrInvalid, "client %T: it continues at a server without the keys when one does not answer", client)
+	case interface{ IsBlocking() bool }: // redis.AutoPipeliner, since 9.22, encodes a command to learn its size: see verb
+		return nil, Errorf(bloom.ErrInvalid, "client %T, want the client that made it: this module makes pipelines itself", client)
 	default:
 		if replicas > 0 {
 			return nil, Errorf(bloom.ErrInvalid, "client %T with WithWait, want *redis.Client or *redis.ClusterClient", client)
