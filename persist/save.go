@@ -26,12 +26,16 @@ import (
 // folder removes it. The file of a running Save is locked, and stays.
 //
 // A new file has the permissions of os.Create from its first byte. A replaced file keeps its permissions, owner and
-// group. If the caller may not keep the group, the group's permissions are lost. If the caller may not keep the owner,
-// Save fails before it calls WriteTo. It only replaces such a file if three conditions hold: the group is kept, the
-// group has all permissions of the owner, as in mode 0660 or 0664, and the folder is not sticky. An owner who is not in
-// the group then loses access. Until the replacement is complete only its owner can read it. Access lists are kept on
-// Linux and Windows. On Linux, Save of a file with an access list fails if the caller may not keep both owner and
-// group. Other attributes are lost. On Windows the caller becomes the owner.
+// group. Until the replacement is complete, only its owner can read it. The exceptions are:
+//
+//   - If the caller may not keep the group, the group's permissions are lost.
+//   - If the caller may not keep the owner, Save fails before it calls WriteTo. It replaces the file only if the group
+//     is kept, the group has all permissions of the owner, as in mode 0660 or 0664, and the folder is not sticky. An
+//     owner outside the group then loses access.
+//   - On Linux, Save of a file with an access list fails if the caller may not keep both owner and group.
+//   - On Windows, the caller becomes the owner.
+//
+// Access lists are kept on Linux and Windows. Other attributes are lost.
 //
 // Save returns any error from WriteTo or the operating system. The error wraps fs.ErrExist if path names a mapped
 // filter, an open file such as /dev/stdout, or anything but a regular file. An old file that cannot be read is an
