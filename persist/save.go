@@ -25,8 +25,8 @@ import (
 // digits, and path is cut if the name would have more than 255 bytes. A killed process leaves it. A later Save to the
 // folder removes it. The file of a running Save is locked, and stays.
 //
-// A new file has the permissions of os.Create from its first byte. A replaced file keeps its permissions, owner and
-// group. Until the replacement is complete, only its owner can read it. The exceptions are:
+// A new file has the permissions of os.Create from its first byte. Until a replacement is complete, only its owner can
+// read it. A replaced file keeps its permissions, owner and group, with four exceptions:
 //
 //   - If the caller may not keep the group, the group's permissions are lost.
 //   - If the caller may not keep the owner, Save fails before it calls WriteTo. It replaces the file only if the group
