@@ -103,7 +103,7 @@ func (b bitArray) and(other bitArray) {
 	}
 }
 
-// equal reports whether both have the same bits; other has the same length.
+// equal reports whether b and other have the same bits. Both have the same length.
 func (b bitArray) equal(other bitArray) bool {
 	for i := range b {
 		if b[i].Load() != other[i].Load() {

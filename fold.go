@@ -135,7 +135,8 @@ func primeFactors(x uint64) (all []uint64) {
 	return all
 }
 
-// foldBlocks merges each factor neighbouring blocks of from into one of to. words is the number of words of a block.
+// foldBlocks merges every factor neighbouring blocks of from into one block of to. words is the number of words per
+// block.
 func foldBlocks(to, from []atomic.Uint64, factor, words int) {
 	for i := range to {
 		word := uint64(0)
@@ -147,7 +148,7 @@ func foldBlocks(to, from []atomic.Uint64, factor, words int) {
 	}
 }
 
-// foldBits merges each factor neighbouring bits of from into one of to. to must be empty.
+// foldBits merges every factor neighbouring bits of from into one bit of to. to must be empty.
 func foldBits(to, from []atomic.Uint64, factor uint64) {
 	if factor == 2 {
 		for i := range to {

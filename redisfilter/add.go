@@ -12,7 +12,7 @@ import (
 )
 
 // add sends one command for each batch, and returns when each has an answer or an error. It sends a command again only
-// if the server has not executed it because the value has another state or has expired.
+// if the server has not executed it: the value has another state, or has expired.
 func (f *handle) add(ctx context.Context, batches []*batch) {
 	for todo := batches; len(todo) > 0; {
 		f.sendAdds(ctx, todo)
@@ -68,7 +68,7 @@ func (f *handle) epochArgs(v *incarnation) []any {
 	return []any{v.epoch, f.plan.end, f.sender.Replicas > 0}
 }
 
-// added reads the reply to an add. sent is the local time when it was sent.
+// added reads the reply to an add. sent is the local time when the add was sent.
 func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Duration) {
 	text, err := reply[string](r)
 	code := send.Code(err)

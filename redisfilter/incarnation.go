@@ -67,7 +67,7 @@ func (v *incarnation) knows(positions []uint64) bool {
 		(v.expires.IsZero() || time.Now().Before(v.expires))
 }
 
-// known returns the state last seen of the server, and an estimate of the server's clock.
+// known returns the latest known state of the value, and an estimate of the server's clock.
 func (v *incarnation) known() known {
 	s := v.time.Load()
 	age := elapsed() - s.ours

@@ -15,7 +15,7 @@ type timeline struct {
 	at     moment // the moment of start
 }
 
-// A moment is a generation and the time since its beginning, less than its length.
+// A moment is a generation and the time since the generation began. This time is less than the generation's length.
 type moment struct {
 	generation int64
 	within     time.Duration

@@ -55,7 +55,7 @@ type View struct { // four words, because a larger value is not kept in register
 	meta   uint32       // k, strategy and hash as in a trailer, and noSeed; 0 for the zero View
 }
 
-// The trailer follows the bits: the seed, 8 bytes; k, strategy, hash and version, 1 byte each; and a check of m and
+// The trailer follows the bits: the seed, 8 bytes; k, strategy, hash and version, 1 byte each; and a checksum of m and
 // these 12 bytes, 4 bytes. See docs/spec.md.
 const (
 	trailerBytes = 16

@@ -111,7 +111,8 @@ func (o *check) run(args []string) error {
 	return nil
 }
 
-// printRowGroups returns a function that prints the lines whose values are in the column, each after its row groups.
+// printRowGroups returns a function that prints the lines with values that are in the column. The value's row groups
+// stand before each line.
 func (o *check) printRowGroups(column filterfile.Column) func(c *lines.Chunk) error {
 	return func(c *lines.Chunk) error {
 		var text []byte

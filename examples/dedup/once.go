@@ -11,9 +11,9 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// Once calls next once per Idempotency-Key. If next fails, Once calls it for another request with the key that comes to
-// this process within a day. next fails if its first final status is 500 or above, or if it panics before it has a
-// status. All other requests with a known key get status 409.
+// Once calls next once per Idempotency-Key. If next fails, Once calls it again for a later request with the key, if
+// that request comes to this process within a day. next fails if its first final status is 500 or above, or if it
+// panics before it has a status. All other requests with a known key get status 409.
 //
 // Put http.TimeoutHandler around Once, not inside: its 503 would count as a failure while the handler still runs.
 func Once(seen *Days, next http.Handler) http.Handler {

@@ -1,5 +1,5 @@
-// Embedding uses packages bloom and view for the filters of the tables of a pebble store. A FilterWriter gets the keys
-// of a table. MayContain looks up a key in the filter in pebble's block cache, without a copy or an allocation.
+// Embedding uses packages bloom and view for the table filters of a pebble store. A FilterWriter gets the keys of a
+// table. MayContain looks up a key in the filter in pebble's block cache, without a copy or an allocation.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package failure makes the module's errors. Each error's text begins with "bloom: ", and mostly with the text of a
-// sentinel.
+// Package failure makes the module's errors. Each error's text begins with "bloom: ", mostly as part of a sentinel's
+// text.
 package failure
 
 import (

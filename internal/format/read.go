@@ -161,7 +161,7 @@ func Full(r io.Reader, p []byte, what string, first bool) (int, error) {
 	return n, failure.Reading(what, err)
 }
 
-// Truncated returns the error for bytes that end within what.
+// Truncated returns the error for bytes that end too early. what names the part in which they end.
 func Truncated(what string) error {
 	return failure.Errorf(failure.ErrCorrupt, "it ends within %s: %w", what, io.ErrUnexpectedEOF)
 }

@@ -31,7 +31,7 @@ func (g *Growing) Load() *Layers { return g.layers.Load() }
 // Current returns the present generation: the clock's, or the newest layer's if that is later.
 func (l Layers) Current(generation int64) int64 { return max(generation, l.Newest().Generation) }
 
-// Oldest returns the oldest generation that is not forgotten. generation is the clock's.
+// Oldest returns the oldest generation that is not forgotten. generation is the present one by the clock.
 func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 	return now.Current(generation) - g.Remembers
 }

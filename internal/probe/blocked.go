@@ -6,7 +6,7 @@ import "math/bits"
 // Xor, and z is the number of words that have bits of a key.
 const BlockWords = 8
 
-// Words returns z for filters with k bits per key.
+// Words returns z, the number of words with bits of a key, for filters with k bits per key.
 func Words(k int) int {
 	switch {
 	case k%8 == 0 && k > 8:

@@ -164,8 +164,7 @@ func (h blockHits) extend(old *blockTable, length int) *blockTable {
 	return t
 }
 
-// addKey updates cover for one more key. With probability z/8, the key has bits in the word of the given bits, and then
-// g bits.
+// addKey updates cover for one more key. With probability z/8, the key sets g bits in the word of the given bits.
 func (h blockHits) addKey(cover *[maxBlockK + 1]float64) {
 	thrown := *cover
 	for range h.g {

@@ -37,8 +37,8 @@ func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 }
 
 // OfSplitBlocks is OfBlocks for [SplitBlock]. The rate of a block is the product of the shares of set bits in its lanes
-// of 32 bits, plus keys/2^32. At this additional rate, the 32 bits of a new key's digest that select its bits equal
-// those of a key in the block.
+// of 32 bits, plus keys/2^32, the rate at which a new key and a key in the block have the same 32 bits of the digest
+// that select the bits.
 func OfSplitBlocks(b []atomic.Uint64) (ones uint64, rate float64) {
 	var equal [splitWords*64 + 1]float64 // keys/2^32, by the number of set bits of a block
 	for x := range equal {

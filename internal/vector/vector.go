@@ -2,8 +2,8 @@
 // kernels give the same answers and set the same bits as the Go kernels of packages bloom and view, for all other
 // processors.
 //
-// There are kernels for each pair of a hash and a layout. Both are macros. One line of kernels_amd64.s makes the four
-// functions of a pair and their row of a table. Batches without a kernel call Prefetch.
+// There are kernels for each pair of a hash and a layout. Hashes and layouts are macros. One line of kernels_amd64.s
+// makes the four functions of a pair and their row of a table. Batches without a kernel call Prefetch.
 package vector
 
 import (

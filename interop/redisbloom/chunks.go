@@ -70,7 +70,7 @@ func (f *Filter) state() (header, layered.Layers) {
 //
 // The error wraps bloom.ErrCorrupt if the chunks are not a complete filter, bloom.ErrIncompatible if the header has
 // options that RedisBloom does not set or a layer has a k above 255, bloom.ErrInvalid for another option of opts, and
-// bloom.ErrTooLarge if there is too little memory. If scan fails, it is the error of scan.
+// bloom.ErrTooLarge if there is too little memory. If scan fails, FromDump returns its error.
 func FromDump(scan func(iterator int64) (next int64, data []byte, err error), opts ...bloom.Option) (*Filter, error) {
 	s := &scanner{scan: scan}
 	f, err := Read(s, opts...)
@@ -83,7 +83,7 @@ func FromDump(scan func(iterator int64) (next int64, data []byte, err error), op
 	return f, err
 }
 
-// A scanner reads the replies of BF.SCANDUMP as a file.
+// A scanner reads the replies of BF.SCANDUMP as one stream.
 type scanner struct {
 	scan       func(iterator int64) (next int64, data []byte, err error)
 	iterator   int64

@@ -70,7 +70,7 @@ type choice struct {
 	left  uint32
 }
 
-// A run is one order.
+// A run is one execution of a world, in one order of its operations.
 type run struct {
 	threads []*thread
 	words   map[unsafe.Pointer]*word  // changed words

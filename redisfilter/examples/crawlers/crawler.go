@@ -27,8 +27,8 @@ type crawler struct {
 
 // newCrawler makes or joins the filter of the URLs that were seen. All crawlers must pass the same parameters. A false
 // positive is a page that is never fetched, hence the small p. With replicas, an add returns when they have confirmed
-// it, so that a failover does not lose it. By default, a filter of this size has one shard; six are spread over all
-// nodes.
+// it, so that a failover does not lose it. By default, a filter of this size has one shard; the six shards are spread
+// over all nodes.
 func newCrawler(ctx context.Context, client redis.UniversalClient, filter string, replicas int) (*crawler, error) {
 	seen, err := redisfilter.Open(ctx, client, filter, 100_000, 1e-6,
 		redisfilter.WithShards(6), redisfilter.WithWait(replicas, time.Second))

@@ -9,7 +9,7 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Indices returns first ... last-1.
+// Indices returns the numbers from first to last-1.
 func Indices(first, last int) []int {
 	var all []int
 	for i := first; i < last; i++ {

@@ -48,8 +48,8 @@ func Program(t testing.TB, name string) string {
 // ports is the set of ports that FreePort has returned.
 var ports sync.Map
 
-// FreePort returns a port on which no process listens, and which no other call has returned. It and the port of the
-// cluster bus, 10,000 above, are below the ports that the system uses for outgoing connections.
+// FreePort returns a port on which no process listens, and which no other call has returned. The port, and the port of
+// the cluster bus 10,000 above it, are below the ports that the system uses for outgoing connections.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {

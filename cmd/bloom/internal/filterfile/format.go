@@ -87,7 +87,7 @@ func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(*inpu
 	}
 }
 
-// creating makes a function that creates an F, such as scalable.New, return a Filter.
+// creating turns a function that returns an F, such as scalable.New, into a function that returns a Filter.
 func creating[F Filter](create func(uint64, float64, ...bloom.Option) (F, error)) func(uint64, float64, []bloom.Option) (Filter, error) {
 	return func(n uint64, p float64, opts []bloom.Option) (Filter, error) { return create(n, p, opts...) }
 }

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// Until returns a reader of r that fails when ctx ends, with its cause. It adds the bytes that it reads to read, unless
-// read is nil.
+// Until returns a reader of r. When ctx ends, the reader fails with the cause. It adds the number of bytes that it
+// reads to read, unless read is nil.
 func Until(ctx context.Context, r io.Reader, read *atomic.Int64) io.Reader {
 	return source{ctx, r, read}
 }
