@@ -121,7 +121,7 @@ func (b *Builder) flush() {
 	b.n = 0
 }
 
-// fillPositions returns a kernel's fill for a strategy that has only positions.
+// fillPositions returns the function fill of a kernel, for a strategy that has only positions.
 func fillPositions(positions func(b *kernelArgs, dst []uint64, h1, h2 uint64)) func(*kernelArgs, []digest) {
 	return func(b *kernelArgs, group []digest) {
 		var all [maxCustomK]uint64

@@ -198,8 +198,8 @@ func (s *scheme) sum(keys [][]byte, digests []digest) {
 	}
 }
 
-// sumOne returns the digest of one key. BloomFilter.do and sum repeat its cases instead of calling it. This saves up to
-// a fifth of their time.
+// sumOne returns the digest of one key. BloomFilter.do and sum repeat the cases of sumOne instead of calling it, to
+// save up to a fifth of the time.
 func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
 	switch s.hash {
 	case &rapidHash:

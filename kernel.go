@@ -6,7 +6,7 @@ import "github.com/seed3447c163/bloom/internal/vector"
 // strategy, because it depends on k, and is built for each scheme of a custom strategy. The functions take digests,
 // because a key that is passed to a function variable escapes to the heap, except through memory.NoEscape.
 type kernel struct {
-	// add adds a key, see "How an add finds its one winner". contains looks one up.
+	// add adds a key, see "How an add finds its one winner". contains looks up a key.
 	add, contains func(b *kernelArgs, h1, h2 uint64) bool
 
 	// fill adds one or more keys by ordinary stores: no other goroutine has the filter yet.

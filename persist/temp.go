@@ -40,7 +40,7 @@ type tempFile interface {
 	allocate(offset, bytes int64) error
 }
 
-// makeFile makes a file that fill writes, syncs and publishes under the name path.
+// makeFile makes a file. fill writes and syncs the file and publishes it under the name path.
 func makeFile(files fileSystem, path string, old *os.File, fill func(tempFile) error) error {
 	if _, name := filepath.Split(path); name == "" {
 		return fmt.Errorf("%w: want the name of a file", fs.ErrInvalid)

@@ -28,7 +28,7 @@ const (
 	version = 6
 )
 
-// A header has the fields of the first 192 bytes of a value. The scripts change those from End to Added.
+// A header has the fields of the first 192 bytes of a value. The scripts change the fields from End to Added.
 type header struct {
 	Magic                           [8]byte
 	Version, Shards, Generations, _ uint16

@@ -14,7 +14,7 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Constant arguments as interfaces, so that they are not allocated for each word.
+// Constant arguments, stored as interfaces so that they are not allocated for each word.
 var argGet, argWord any = "GET", "i64"
 
 // A reading is one command that looks up keys of a batch in all layers, without a script. It also reads the number of

@@ -28,7 +28,7 @@ type queue struct {
 // sideBySide is the number of commands of a queue that run at the same time.
 const sideBySide = 4
 
-// A waiter is a call that waits.
+// A waiter is a call whose key waits for the next free command of the queue.
 type waiter struct {
 	ctx       context.Context
 	key       []byte

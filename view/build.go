@@ -12,7 +12,7 @@ import (
 
 // A Writer makes filters inside byte slices, for [Parse]. It is for programs that make a small filter for each block of
 // a table. If the number of keys is known, [Writer.Append] makes an empty filter, and you add the keys to it. Otherwise
-// [Writer.Add] collects keys, 16 bytes each, and [Writer.AppendTo] makes their filter. Make a Writer with [NewWriter];
+// [Writer.Add] collects keys, 16 bytes each, and [Writer.AppendTo] makes the filter. Make a Writer with [NewWriter];
 // the methods of the zero Writer panic. A Writer is not safe for concurrent use.
 type Writer struct {
 	bitsPerKey float64

@@ -85,7 +85,7 @@ func (o *dedup) run(files []string) error {
 	return k.end(o.printNew(f, files, k))
 }
 
-// create makes the empty filter of the flags.
+// create makes the empty filter that the flags describe.
 func (o *dedup) create() (f filterfile.Filter, kept *filterfile.Format, err error) {
 	switch {
 	case o.window > 0:

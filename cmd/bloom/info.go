@@ -67,7 +67,7 @@ type description struct {
 	Columns []column `json:"columns,omitzero"` // of a Parquet file, those with a filter
 }
 
-// A column describes a column's filter in one row group.
+// A column describes the filter of a Parquet column in one row group.
 type column struct {
 	Name      string   `json:"name"`
 	RowGroup  int      `json:"row_group"`

@@ -70,7 +70,7 @@ func (o *command) openToWrite(path string) (filterfile.Filter, *filterfile.Forma
 	return f.(filterfile.Filter), from, nil
 }
 
-// claim locks the new file and checks that it may be written.
+// claim locks the output file and checks that it may be written.
 func (o *command) claim() (release func(), err error) {
 	if o.output == "-" {
 		return func() {}, nil
@@ -121,7 +121,8 @@ func trySave(path string) error {
 	return err
 }
 
-// A writerTo makes a function an io.WriterTo. Its WriteTo returns the count 0, because persist.Save ignores the count.
+// A writerTo is a function that serves as an io.WriterTo. Its WriteTo returns the count 0, because persist.Save ignores
+// the count.
 type writerTo func(w io.Writer) error
 
 func (write writerTo) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }

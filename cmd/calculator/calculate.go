@@ -12,7 +12,7 @@ import (
 	"github.com/seed3447c163/bloom/cmd/internal/sizing"
 )
 
-// strategies returns the strategies that the page offers, by their names in Go, and these names in order.
+// strategies returns the strategies that the page offers, by their Go names, and the names in the order of the page.
 func strategies() (byName map[string]bloom.Strategy, names []any) {
 	byName = map[string]bloom.Strategy{}
 	for _, s := range bloom.Strategies() {

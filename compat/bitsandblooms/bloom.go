@@ -17,8 +17,8 @@
 //     at a multiple of 8 bytes, as a slice from make does, and refuse 2^26 words or more.
 //   - BitSet returns a new bit set over the filter's words. Its length is always m.
 //   - Reading refuses m = 0, k = 0, set bits from m on, and a bit set of another number of words than m needs. So it
-//     refuses their empty filter of New(0, k), and filters of FromWithM with a shorter or longer slice. After an error,
-//     the filter is unchanged.
+//     refuses two kinds of filters of bits-and-blooms: those of New(0, k), and those of FromWithM with a shorter or
+//     longer slice. After an error, the filter is unchanged.
 //   - bitset.LittleEndian and bitset.Base64StdEncoding do not change what is written. Both byte orders and both
 //     alphabets are read.
 //   - Of the zero BloomFilter, only Cap, K, BitSet, Equal and JSON are the same. WriteTo, MarshalBinary, GobEncode and

@@ -106,7 +106,8 @@ func (l Layers) Keys() (sum uint64) {
 	return sum
 }
 
-// Stats describes all layers together. N is the sum of their n, K that of the newest, and EstimatedCount is Keys.
+// Stats describes all layers together. N is the sum over all layers, K is that of the newest layer, and EstimatedCount
+// is what Keys returns.
 func (l Layers) Stats() (s bloom.Stats) {
 	right := 1.0
 	for i := range l {

@@ -32,8 +32,8 @@ var addressSpace = sync.OnceValue(func() uint64 {
 	return max(64<<20, limit.Cur-min(limit.Cur, pages*uint64(os.Getpagesize())))
 })
 
-// smallest returns the smallest memory limit of groups, the content of /proc/self/cgroup, and of their parents, as far
-// as they are visible below root.
+// smallest returns the smallest memory limit of the control groups in groups and of their parents, as far as they are
+// visible below root. groups is the content of /proc/self/cgroup.
 func smallest(root, groups string) (limit uint64) {
 	limit = math.MaxUint64
 	for groups != "" {

@@ -48,8 +48,8 @@ func MurmurStart(seed uint64) uint64 {
 // The high half of the product depends on nearly all bits of h1, its low half only on the low bits. The shift combines
 // both: among keys whose h1 have some bits in common, such as those that select a block, h2 still looks random. A
 // rotation instead of the shift does not suffice: a strategy that uses the low bits of h1 and the high bits of h2 then
-// has 1.2 times its rate. Not every multiplier is good: TestMapHashRateWithinABlock of package bloom. The multiplier
-// differs from that of DoubleHashing: otherwise the second position would depend on the first.
+// has 1.2 times its rate. Not every multiplier is good, see TestMapHashRateWithinABlock of package bloom. The
+// multiplier differs from that of DoubleHashing: otherwise the second position would depend on the first.
 func Widen(h1 uint64) uint64 {
 	x := (h1 ^ Xor) * 0x9e3779b185ebca87
 	return x ^ x>>32

@@ -33,7 +33,7 @@ func Blocked(blocks uint64, k, z int, n uint64) float64 {
 // SplitBlock returns the expected rate of n keys in fewer than 2^32 blocks of 256 bits, each of 8 words of 32
 // bits. A key sets one bit in each word of its block.
 //
-// A key selects its block by 32 bits. Each block is selected by q = floor(2^32/blocks) of their values, or by q+1.
+// A key selects its block by a value of 32 bits. Each block is selected by q = floor(2^32/blocks) values or by q+1.
 // Blocks with q+1 values get more keys and more lookups. This matters with many blocks.
 //
 // Source: Apple 2020, "Split block Bloom filters", arXiv:2101.01719.

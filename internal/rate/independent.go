@@ -28,7 +28,7 @@ func Independent(m uint64, k int, n uint64) float64 {
 	return min(1, expanded(m, k, n)*(1+float64(0.007*share*share)))
 }
 
-// Double returns the rate of DoubleHashing. Its positions are a congruential sequence modulo 2^64 whose period is full
+// Double returns the rate of DoubleHashing. The positions are a congruential sequence modulo 2^64 whose period is full
 // for nearly all digests. If (C-1)·h1 + h2, where C is the multiplier, is a multiple of 2^(64-j), the period divides
 // 2^j and the key has at most 2^j different positions. This happens for one of 2^(64-j) digests, and matters for rates
 // below 1e-16.

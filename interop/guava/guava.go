@@ -70,9 +70,9 @@ type Release int
 // The releases differ in k by 1, and only for very small n, such as n <= 3 at p = 0.01, and where the fractional part
 // of -log2(p) is just above 1/2.
 //
-// Guava 17 and earlier divided integers and have no Release. For their filter, pass the m of [Params] and k = max(1,
-// round(⌊b/n⌋·ln 2)) to [bloom.NewSchemeWithParams], with b = ⌊-n·ln p/(ln 2)²⌋. Up to Guava 16, its strategy is
-// [Mitz32], for up to 2³¹ bits.
+// Guava 17 and earlier have no Release, because they compute k from a quotient of integers. For an equal filter, let b
+// = ⌊-n·ln p/(ln 2)²⌋, and pass the m of [Params] and k = max(1, round(⌊b/n⌋·ln 2)) to [bloom.NewSchemeWithParams].
+// Guava 16 and earlier use the strategy [Mitz32], for up to 2³¹ bits.
 const (
 	Since334 Release = iota + 1 // Guava 33.4 and later
 	Since18                     // Guava 18 to 33.3

@@ -75,7 +75,7 @@ func (c Column) String() string {
 // errStopped means that the caller wants no more columns.
 var errStopped = errors.New("stopped")
 
-// A footer is the state of reading a footer.
+// A footer collects the columns of a Parquet footer while it is read.
 type footer struct {
 	size    int64 // of the file
 	yield   func(Column, error) bool

@@ -84,7 +84,8 @@ func (e *element) visit(path []byte, number int64) {
 	}
 }
 
-// leaf returns the properties of the element. If it has both, the logical type replaces the converted one.
+// leaf returns the properties of the element. If the element has both types, the logical type replaces the converted
+// one.
 func (e *element) leaf() leaf {
 	name := e.converted
 	if e.logical != 0 {

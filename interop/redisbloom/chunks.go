@@ -22,8 +22,8 @@ const maxChunk = 16 << 20
 // chunk. Bit i of a layer is bit i%8 of byte i/8. The iterator of a chunk with bits is 1 plus the number of bytes of
 // bits up to the chunk's end.
 //
-// The bytes are valid until the next chunk. Do not add keys until Chunks has ended, because the header has their
-// number.
+// The bytes are valid until the next chunk. Do not add keys until Chunks has ended, because the header has the number
+// of keys.
 func (f *Filter) Chunks() iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		var buf []byte
@@ -109,7 +109,7 @@ func (s *scanner) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Len lets a layer of one chunk get its memory at once.
+// Len lets foreign.Read allocate a layer of one chunk at once.
 func (s *scanner) Len() int { return len(s.data) }
 
 // Redis has no file format for a filter. This one is the project's own: for each chunk, in the order of BF.SCANDUMP,

@@ -25,8 +25,8 @@ func (f *Filter) BloomFilter() (*bloom.BloomFilter, error) {
 //	bloom.New(n, rate, bloom.WithStrategy(redisbloom.Strategy), bloom.WithHash(redisbloom.Hash))
 //
 // where rate is p if expansion is 0, and p/2 otherwise, see [New]. For expansion, see [Plan]. f does not count its
-// keys, so their number is estimated from the bits: the next layer may begin a few keys earlier or later than in the
-// server.
+// keys, so the number of keys is estimated from the bits: the next layer may begin a few keys earlier or later than in
+// the server.
 //
 // The error wraps bloom.ErrNotPortable if f has another strategy or hash, or another m or k than RedisBloom chooses for
 // its n and p. It wraps the errors of [New] if f has no n and p or there is too little memory.

@@ -85,7 +85,7 @@ func Open(ctx context.Context, client redis.UniversalClient, name string, plan r
 }
 
 // Add adds a key, see redisfilter.Filter.Add. At most one call gets true for a key. An add without a reply is not sent
-// again: the answer is true, and the error a redisfilter.AddError.
+// again: the answer is true, and the error is a redisfilter.AddError.
 func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	n, err := f.AddMany(ctx, [][]byte{key}, nil)
 	return n == 1, err

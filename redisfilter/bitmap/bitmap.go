@@ -44,8 +44,8 @@ type Positions interface {
 	AppendPositions(dst []uint64, key []byte) []uint64
 }
 
-// A Filter is a Bloom filter in a plain bitmap. Make one with [Open]. Methods of the zero Filter panic, except
-// String and LogValue. It is safe for concurrent use.
+// A Filter is a Bloom filter in a plain bitmap. Make one with [Open]. Methods of the zero Filter panic, except String
+// and LogValue. A Filter is safe for concurrent use.
 type Filter struct {
 	sender    *send.Sender
 	key       string
@@ -149,7 +149,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	return nil
 }
 
-// bitfield looks up bits, or sets them. It returns their old values.
+// bitfield looks up or sets bits and returns their old values.
 func (f *Filter) bitfield(ctx context.Context, set bool, positions []uint64) ([]bool, *send.Call, error) {
 	args := make([]any, 2, 2+4*len(positions))
 	args[0], args[1] = "BITFIELD_RO", f.key
@@ -185,7 +185,7 @@ var (
 	sha    = redis.NewScript(source).Hash()
 )
 
-// addWithTTL sets bits by the script. It returns their old values, and the error of PEXPIRE.
+// addWithTTL sets bits by the script and returns their old values, and the error of PEXPIRE.
 func (f *Filter) addWithTTL(ctx context.Context, positions []uint64) (bits []bool, failed error, call *send.Call, err error) {
 	args := append(make([]any, 0, 6+len(positions)), "EVALSHA", sha, 1, f.key, f.ttl.Milliseconds(), f.renew)
 	for _, pos := range positions {

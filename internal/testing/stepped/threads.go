@@ -17,7 +17,7 @@ type Thread struct {
 }
 
 // A World is an initial state and the threads that run in it. When all threads have returned or wait for each other,
-// Explore calls Check, which returns an error text or "".
+// Explore calls Check. Check returns an error text or "".
 //
 // Switches limits the number of preemptions, switches from a thread that could continue; 0 means no limit.
 type World struct {

@@ -120,7 +120,7 @@ func writeText(w io.Writer, f *bloom.BloomFilter) error {
 	return err
 }
 
-// readMapped opens a filter that other programs may have open. It stays open until the process ends.
+// readMapped opens a filter that other programs may have open. The filter stays open until the process ends.
 func readMapped(in *input, opts []bloom.Option) (any, error) {
 	if in.file.Path == "-" {
 		return nil, errors.New("a memory-mapped filter on standard input, want its file's name")
