@@ -18,7 +18,7 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 		for _, c := range []struct {
 			m    uint64
 			k    int
-			hash Hash
+			hash *Hash
 		}{
 			{small, 1, Murmur3}, {small, 2, MapHash}, {small, 4, RapidHash}, {small, 6, RapidHash}, {small, 8, Murmur3}, {small, 8, RapidHash},
 			{small, 8, MapHash}, {small, 8, customHash}, {small, 10, MapHash}, {small, 12, Murmur3}, {small, 16, RapidHash},

@@ -25,9 +25,9 @@ import (
 // another filter into it. Add and Contains take no lock and allocate nothing.
 type BloomFilter struct {
 	kernelArgs
-	kernel *kernel   // nil for the zero filter, and for a strategy that hashes the key itself
-	hash   *hashFunc // copy of scheme.hash
-	scheme *scheme   // shared with all filters that were made from it
+	kernel *kernel // nil for the zero filter, and for a strategy that hashes the key itself
+	hash   *Hash   // copy of scheme.hash
+	scheme *scheme // shared with all filters that were made from it
 
 	// Kernels in assembly, or nil: for keys, for lookups of digests, for adds of digests.
 	byKey, byDigest, addsDigest *vector.Row

@@ -220,7 +220,7 @@ func (o *options) hashNamed(name string, check uint64) (scheme, error) {
 
 // customChecked returns an unfinished scheme with the custom hash def, or an error if the data's number of bits
 // differs.
-func (o *options) customChecked(def *hashFunc, bits uint64) (scheme, error) {
+func (o *options) customChecked(def *Hash, bits uint64) (scheme, error) {
 	switch {
 	case bits != 64 && bits != 128:
 		return scheme{}, fail(ErrCorrupt, "hash %q of %d bits, want 64 or 128", def.name, bits)

@@ -15,41 +15,52 @@ import (
 )
 
 // A Hash turns keys into 128-bit digests. Choose one with [WithHash]: Murmur3, RapidHash, MapHash, or a custom hash
-// from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. The zero Hash has an empty name; [New] refuses it.
-//
-// A Hash is a small value that never changes, and can be compared.
-type Hash struct{ def *hashFunc }
+// from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. A Hash never changes. [New] refuses nil and the zero Hash.
+type Hash struct {
+	label
+	bits  int                      // independent bits of the digest: 64 or 128
+	start func(seed uint64) uint64 // returns the initial state; nil if the hash takes no seed
+
+	// sum returns the digest of a key, of 128 bits. k0 and k1 are the two halves of the secret, or both are the
+	// initial state. sum is nil for hashes that BloomFilter.do and scheme.sum call directly.
+	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
+
+	vector vector.Input // how kernels in assembly hash a key
+
+	custom bool
+	ofCopy func(key []byte) (h1, h2 uint64) // a custom function that must get a copy of the key; nil if none
+}
 
 var (
 	// Murmur3 is MurmurHash3 x64-128: fast, the same everywhere and in every
 	// release, and the default. It is not keyed: an attacker who chooses the keys can
 	// make them collide, under every seed.
-	Murmur3 = Hash{&murmur3Hash}
+	Murmur3 = &murmur3Hash
 
 	// RapidHash is rapidhash V3. Like Murmur3, it is the same everywhere and in every release, and not keyed. On amd64
 	// it is the fastest hash for keys of up to 100 bytes, and about as fast as MapHash for longer keys. It has 64 bits.
 	// They become a digest as in [NewHash64], so p must be well above n/2^64.
-	RapidHash = Hash{&rapidHash}
+	RapidHash = &rapidHash
 
 	// MapHash is the hash of the runtime's maps (hash/maphash), under a random seed that all filters of the process
 	// share: fast, and safe for keys that an attacker chooses. Filters with MapHash cannot be saved or sent to another
 	// process. It has 64 bits, like RapidHash.
-	MapHash = Hash{&mapHash}
+	MapHash = &mapHash
 )
 
 // Name returns the name that identifies the hash, also in files. It is empty for a custom hash
 // without a name.
-func (h Hash) Name() string { return h.label().name }
+func (h *Hash) Name() string { return h.id().name }
 
 // String returns the name. For a hash without a name, it returns a text that is unique in this process.
-func (h Hash) String() string { return h.label().String() }
+func (h *Hash) String() string { return h.id().String() }
 
-// label returns the hash's label, empty for the zero Hash.
-func (h Hash) label() label {
-	if h.def == nil {
+// id returns the hash's label, empty for nil.
+func (h *Hash) id() label {
+	if h == nil {
 		return label{}
 	}
-	return h.def.label
+	return h.label
 }
 
 // NewHash returns a custom hash for [WithHash]. sum returns the 128-bit digest (h1, h2) of a key.
@@ -68,14 +79,14 @@ func (h Hash) label() label {
 //
 // [New] returns an error for a hash without a function, or if the name has more than 255 bytes or
 // is the name of a built-in hash.
-func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) Hash {
-	d := &hashFunc{label: newLabel(name), bits: 128, custom: true}
+func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) *Hash {
+	d := &Hash{label: newLabel(name), bits: 128, custom: true}
 	if memory.IsOwn(sum) {
 		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(key) }
 	} else if sum != nil {
 		d.sum, d.ofCopy = foreign(sum), sum
 	}
-	return Hash{d}
+	return d
 }
 
 // foreign returns the field sum of a custom hash: it calls the caller's function with a copy of the key.
@@ -96,64 +107,48 @@ func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte)
 //
 // With n keys in the filter, a new key has the digest of one of them with probability n/2^64. [New] subtracts this from
 // p, so p must be well above it.
-func NewHash64(name string, sum func(key []byte) uint64) Hash {
-	d := &hashFunc{label: newLabel(name), bits: 64, custom: true}
+func NewHash64(name string, sum func(key []byte) uint64) *Hash {
+	d := &Hash{label: newLabel(name), bits: 64, custom: true}
 	if memory.IsOwn(sum) {
 		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(key)) }
 	} else if sum != nil {
 		d.ofCopy = func(key []byte) (h1, h2 uint64) { return widened(sum(key)) }
 		d.sum = foreign(d.ofCopy)
 	}
-	return Hash{d}
+	return d
 }
 
 // validate returns an error for a hash that WithHash refuses.
-func (h Hash) validate() error {
-	switch d := h.def; {
-	case d == nil:
-		return invalid("the hash is the zero Hash, want one such as Murmur3")
-	case d == &sipHash:
+func (h *Hash) validate() error {
+	switch {
+	case h == nil || h.bits == 0:
+		return invalid("the hash is nil or the zero Hash, want one such as Murmur3")
+	case h == &sipHash:
 		return invalid("hash %v has a secret, want WithSecret", h)
-	case !d.custom:
+	case !h.custom:
 		return nil
-	case d.sum == nil:
-		return invalid("hash %q has no function", d)
-	case len(d.name) > format.MaxName:
-		return invalid("hash name %.20q… has %d bytes, want at most %d", d.name, len(d.name), format.MaxName)
-	case builtinHash(d.name) != nil:
-		return invalid("hash name %q is taken by this package", d.name)
+	case h.sum == nil:
+		return invalid("hash %q has no function", h)
+	case len(h.name) > format.MaxName:
+		return invalid("hash name %.20q… has %d bytes, want at most %d", h.name, len(h.name), format.MaxName)
+	case builtinHash(h.name) != nil:
+		return invalid("hash name %q is taken by this package", h.name)
 	}
 	return nil
 }
 
-// A hashFunc defines a Hash. It is an entry of hashes, or NewHash or NewHash64 made it. It never changes.
-type hashFunc struct {
-	label
-	bits  int                      // independent bits of the digest: 64 or 128
-	start func(seed uint64) uint64 // returns the initial state; nil if the hash takes no seed
-
-	// sum returns the digest of a key, of 128 bits. k0 and k1 are the two halves of the secret, or both are the
-	// initial state. sum is nil for hashes that BloomFilter.do and scheme.sum call directly.
-	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
-
-	vector vector.Input // how kernels in assembly hash a key
-
-	custom bool
-	ofCopy func(key []byte) (h1, h2 uint64) // a custom function that must get a copy of the key; nil if none
-}
-
 // hashes lists the hashes of this package. Add a new hash here, with a sum, and to the list of package conformance. A
 // hash has cases in BloomFilter.do and scheme.sum instead of a sum if benchmarks show that the cases are faster.
-var hashes = []*hashFunc{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
+var hashes = []*Hash{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
 
 var (
-	murmur3Hash = hashFunc{label: label{name: "murmur3"}, bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
-	rapidHash   = hashFunc{label: label{name: "rapidhash-v3"}, bits: 64, start: rapidhash.Start, vector: vector.Rapid}
-	mapHash     = hashFunc{label: label{name: "maphash"}, bits: 64}
-	sipHash     = hashFunc{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128} // WithSecret chooses it
+	murmur3Hash = Hash{label: label{name: "murmur3"}, bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
+	rapidHash   = Hash{label: label{name: "rapidhash-v3"}, bits: 64, start: rapidhash.Start, vector: vector.Rapid}
+	mapHash     = Hash{label: label{name: "maphash"}, bits: 64}
+	sipHash     = Hash{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128} // WithSecret chooses it
 
 	// noHash is for strategies that hash the key themselves. Its state is the seed.
-	noHash = hashFunc{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }}
+	noHash = Hash{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }}
 )
 
 // sum sets digests[i] to the digest of keys[i]. For Murmur3, h1 is the first eight bytes of the canonical digest,
@@ -222,7 +217,7 @@ func (s *scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
 }
 
 // builtinHash returns the hash of this package with that name, or nil.
-func builtinHash(name string) *hashFunc {
+func builtinHash(name string) *Hash {
 	for _, d := range hashes {
 		if d.name == name {
 			return d
@@ -233,29 +228,29 @@ func builtinHash(name string) *hashFunc {
 
 // equalDigests returns the probability that a new key has the digest of one of n others. No strategy can tell such keys
 // apart.
-func (d *hashFunc) equalDigests(n uint64) float64 {
-	if d.bits == 64 {
+func (h *Hash) equalDigests(n uint64) float64 {
+	if h.bits == 64 {
 		return float64(n) / (1 << 64)
 	}
 	return 0 // n/2^128 is negligible
 }
 
 // identity returns a text that two hashes share if and only if filters treat them as equal.
-func (d *hashFunc) identity() string {
+func (h *Hash) identity() string {
 	switch {
-	case !d.custom:
-		return d.name
-	case d.bits == 64:
-		return d.unique() + "/64"
+	case !h.custom:
+		return h.name
+	case h.bits == 64:
+		return h.unique() + "/64"
 	}
-	return d.unique()
+	return h.unique()
 }
 
 // mapSeed is shared by all filters of the process. Otherwise no two filters could be united.
 var mapSeed = maphash.MakeSeed()
 
 // withSeed returns an unfinished scheme: only a hash and its seed.
-func withSeed(h *hashFunc, seed uint64) scheme {
+func withSeed(h *Hash, seed uint64) scheme {
 	state := seed
 	if h.start != nil {
 		state = h.start(seed)

@@ -44,11 +44,11 @@ func TestFrozenHashes(t *testing.T) {
 func TestHashOptionsRefused(t *testing.T) {
 	sum := func([]byte) uint64 { return 0 }
 	for text, opts := range map[string][]Option{
-		"the hash is the zero Hash, want one such as Murmur3":                  {WithHash(Hash{})},
+		"the hash is the zero *Hash, want one such as Murmur3":                 {WithHash(nil)},
 		"the strategy is the zero Strategy":                                    {WithStrategy(Strategy{})},
 		"option 2 of 2 is nil":                                                 {WithHash(Murmur3), nil},
-		"hash siphash has a secret, want WithSecret":                           {WithHash(Hash{&sipHash})},
-		`no hash with strategy "double-hashing"`:                               {WithHash(Hash{&noHash})},
+		"hash siphash has a secret, want WithSecret":                           {WithHash(&sipHash)},
+		`no hash with strategy "double-hashing"`:                               {WithHash(&noHash)},
 		"a seed and a secret":                                                  {WithSeed(0), WithSecret(testKey)},
 		`hash "murmur3" and a secret, want at most one`:                        {WithHash(Murmur3), WithSecret(testKey)},
 		`hash "rapidhash-v3" and a secret, want at most one`:                   {WithHash(RapidHash), WithSecret(testKey)},
@@ -315,11 +315,11 @@ func TestSeededHashingReachesAllPositions(t *testing.T) {
 }
 
 // customDigest is what the two hashes are defined to be, without the filter.
-func customDigest(h Hash, key []byte) (h1, h2 uint64) {
+func customDigest(h *Hash, key []byte) (h1, h2 uint64) {
 	if h == customHash {
 		return murmur3.SeedSum128(77, 77, key)
 	}
-	h1, _ = customHash64.def.sum(0, 0, key)
+	h1, _ = customHash64.sum(0, 0, key)
 	x := (h1 ^ 0x9e3779b97f4a7c15) * 0x9e3779b185ebca87
 	return h1, x ^ x>>32
 }
@@ -430,7 +430,7 @@ func TestSeedsMatter(t *testing.T) {
 	for _, seed := range []uint64{0, 1, 2, 42, 1<<63 + 5, math.MaxUint64} {
 		for _, d := range hashes {
 			if d.start != nil && d != &noHash {
-				with(d.name, WithHash(Hash{d}), WithSeed(seed))
+				with(d.name, WithHash(d), WithSeed(seed))
 			}
 		}
 		for _, s := range allStrategies {
@@ -467,7 +467,7 @@ func TestEveryCallHashesAlike(t *testing.T) {
 			for i := range 200 {
 				key := bytes.Repeat([]byte{byte(i)}, i+1)
 				h1, h2 := f.scheme.digest(key)
-				if of := f.Scheme().Hash(); of.def.custom {
+				if of := f.Scheme().Hash(); of.custom {
 					require.Equal(t, fmt.Sprint(customDigest(of, key)), fmt.Sprint(h1, h2))
 				}
 				require.Equal(t, g.Add(key), f.AddDigest(h1, h2))

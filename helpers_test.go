@@ -121,7 +121,7 @@ func hashOptions() map[string]Option {
 		case &sipHash:
 			all[d.name] = WithSecret(testKey)
 		default:
-			all[d.name] = WithHash(Hash{d})
+			all[d.name] = WithHash(d)
 		}
 	}
 	return all

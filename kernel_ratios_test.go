@@ -92,14 +92,14 @@ func TestBatchRatios(t *testing.T) {
 	sizes := []size{ratioKeys, 1_000_000, 20_000_000}
 	printRatios("strategy, hash, code, batch", sizes)
 	for _, strategy := range builtins {
-		for _, def := range append(hashes[:len(hashes):len(hashes)], customHash.def) {
+		for _, def := range append(hashes[:len(hashes):len(hashes)], customHash) {
 			opt := hashOptions()[def.name]
 			switch {
 			case strategy.NeedsKey() != (def == &noHash):
 				continue
 			case def == &noHash:
 				opt = WithSeed(0)
-			case def == customHash.def:
+			case def == customHash:
 				opt = WithHash(customHash)
 			}
 			filters := map[size]*BloomFilter{}

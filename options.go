@@ -11,7 +11,7 @@ type Option func(*options)
 // options holds the caller's choices; nil and the zero Strategy mean unset.
 type options struct {
 	strategy Strategy
-	hash     *hashFunc
+	hash     *Hash
 	seed     *uint64
 	secret   *[16]byte
 	maxBytes uint64
@@ -61,10 +61,10 @@ func WithStrategy(s Strategy) Option {
 }
 
 // WithHash sets the hash, such as [MapHash] or a custom one. The default is [Murmur3].
-func WithHash(h Hash) Option {
+func WithHash(h *Hash) Option {
 	return func(o *options) {
 		o.refuse(h.validate())
-		o.hash = h.def
+		o.hash = h
 	}
 }
 

@@ -32,7 +32,7 @@ type Params struct {
 }
 
 // paramsFor returns the parameters that [NewScheme] chooses.
-func paramsFor(n uint64, p float64, s Strategy, h *hashFunc) (params Params, err error) {
+func paramsFor(n uint64, p float64, s Strategy, h *Hash) (params Params, err error) {
 	params = Params{N: n, P: p}
 	if err := s.validate(); err != nil {
 		return params, err

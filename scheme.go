@@ -67,7 +67,7 @@ type scheme struct {
 
 	// The hash is called directly. Through an interface, the key and a buffer on the caller's stack would escape to the
 	// heap.
-	hash   *hashFunc
+	hash   *Hash
 	seed   uint64
 	k0, k1 uint64       // the secret of sipHash; for other hashes, both are the initial state
 	vector vector.Input // how kernels in assembly hash batches
@@ -160,7 +160,7 @@ func (s Scheme) LogValue() slog.Value { return slog.StringValue(s.String()) }
 func (s Scheme) Digest(key []byte) (h1, h2 uint64) { return s.scheme.digest(key) }
 
 // Hash returns the hash. Its name is "siphash" with [WithSecret], and "none" with a strategy that needs the key itself.
-func (s Scheme) Hash() Hash { return Hash{s.scheme.must().hash} }
+func (s Scheme) Hash() *Hash { return s.scheme.must().hash }
 
 // Seed returns the seed that [WithSeed] has set, 0 if none. It never reveals a secret.
 func (s Scheme) Seed() uint64 { return s.scheme.must().seed }

@@ -15,21 +15,21 @@ import (
 // do about it, or gives one of these answers. Every function refuses zero values.
 func TestZeroValues(t *testing.T) {
 	var answers []string
-	for _, v := range []any{bloom.BloomFilter{}, bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}} {
+	for _, v := range []any{bloom.BloomFilter{}, bloom.Scheme{}, bloom.Strategy{}, new(bloom.Hash), (*bloom.Hash)(nil)} {
 		answers = append(answers, fmt.Sprint(v))
 	}
-	require.Equal(t, []string{"bloom.BloomFilter(zero)", "bloom.Scheme(zero)", "none", "none"}, answers)
+	require.Equal(t, []string{"bloom.BloomFilter(zero)", "bloom.Scheme(zero)", "none", "none", "none"}, answers)
 	require.Equal(t, []string{
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String",
 		"Scheme.LogValue", "Scheme.String",
 		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.Name", "Strategy.NeedsKey",
 		"Strategy.String", "Hash.Name", "Hash.String", "Stats.OverP",
-	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, bloom.Hash{}, bloom.Stats{}))
+	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, new(bloom.Hash), bloom.Stats{}))
 	require.False(t, bloom.Strategy{}.NeedsKey())
-	require.Equal(t, []string{"", ""}, []string{bloom.Strategy{}.Name(), bloom.Hash{}.Name()})
+	require.Equal(t, []string{"", ""}, []string{bloom.Strategy{}.Name(), (*bloom.Hash)(nil).Name()})
 
 	for i, opt := range []bloom.Option{
-		nil, bloom.WithStrategy(bloom.Strategy{}), bloom.WithHash(bloom.Hash{}), bloom.WithSecret([16]byte{}),
+		nil, bloom.WithStrategy(bloom.Strategy{}), bloom.WithHash(nil), bloom.WithHash(new(bloom.Hash)), bloom.WithSecret([16]byte{}),
 		bloom.WithStrategy(bloom.NewStrategy("", bloom.Definition{})), bloom.WithHash(bloom.NewHash("", nil)), bloom.WithHash(bloom.NewHash64("", nil)),
 	} {
 		_, err := bloom.New(10, 0.1, opt)

@@ -36,7 +36,7 @@ func TestBuiltinsPass(t *testing.T) {
 		require.NoError(t, TestHash(h))
 	}
 	require.NoError(t, TestHash(bloom.Murmur3, bloom.WithSeed(3)))
-	require.NoError(t, TestHash(bloom.Hash{}, bloom.WithSecret([16]byte{1, 2, 3})))
+	require.NoError(t, TestHash(nil, bloom.WithSecret([16]byte{1, 2, 3})))
 	require.NoError(t, TestHash(good64))
 }
 
@@ -146,11 +146,11 @@ func TestBrokenStrategies(t *testing.T) {
 // TestBrokenHashes: each mistake is found, for the right reason.
 func TestBrokenHashes(t *testing.T) {
 	var calls atomic.Uint64
-	with := func(edit func(h1, h2 uint64) (uint64, uint64)) bloom.Hash {
+	with := func(edit func(h1, h2 uint64) (uint64, uint64)) *bloom.Hash {
 		return bloom.NewHash("broken", func(key []byte) (uint64, uint64) { return edit(murmur3.Sum128(key)) })
 	}
-	of := func(sum func(key []byte) uint64) bloom.Hash { return bloom.NewHash64("broken", sum) }
-	for text, h := range map[string]bloom.Hash{
+	of := func(sum func(key []byte) uint64) *bloom.Hash { return bloom.NewHash64("broken", sum) }
+	for text, h := range map[string]*bloom.Hash{
 		"depend on bits":              with(func(h1, _ uint64) (uint64, uint64) { return h1, h1 }),
 		"bit 0 of h2 flips with 0 %":  with(func(h1, _ uint64) (uint64, uint64) { return h1, 0 }),
 		"bit 32 of h1 flips with 0 %": with(func(h1, h2 uint64) (uint64, uint64) { return h1 & (1<<32 - 1), h2 }),

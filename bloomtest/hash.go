@@ -22,8 +22,8 @@ import (
 //     that are sequential numbers or long.
 //
 // opts are further options of the filters, such as [bloom.WithSecret]. To test only opts, pass the zero Hash.
-func TestHash(h bloom.Hash, opts ...bloom.Option) error {
-	if h != (bloom.Hash{}) {
+func TestHash(h *bloom.Hash, opts ...bloom.Option) error {
+	if h != nil {
 		opts = append([]bloom.Option{bloom.WithHash(h)}, opts...)
 	}
 	s, err := bloom.NewScheme(1000, 0.01, opts...)

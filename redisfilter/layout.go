@@ -127,7 +127,7 @@ func (h header) hash(opts []bloom.Option) []bloom.Option {
 }
 
 // textOf returns the text that a header stores for a hash: its name in quotes.
-func textOf(hash bloom.Hash) (text [64]byte) {
+func textOf(hash *bloom.Hash) (text [64]byte) {
 	copy(text[:], fmt.Sprintf("hash %q", hash.Name()))
 	return text
 }

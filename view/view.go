@@ -76,7 +76,7 @@ const (
 var (
 	strategies = [...]bloom.Strategy{double: bloom.DoubleHashing, blocked: bloom.Blocked, split: bloom.SplitBlock}
 	units      = [...]int{double: 1, blocked: blockBytes, split: splitBytes} // the number of bytes is a multiple of the unit
-	hashes     = [...]bloom.Hash{murmur3Hash: bloom.Murmur3, rapidHash: bloom.RapidHash}
+	hashes     = [...]*bloom.Hash{murmur3Hash: bloom.Murmur3, rapidHash: bloom.RapidHash}
 )
 
 // check returns a checksum, by one long multiplication. It detects damage, not forgery.

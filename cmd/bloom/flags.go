@@ -31,7 +31,7 @@ type command struct {
 	n        uint64
 	p        float64
 	strategy bloom.Strategy
-	hash     bloom.Hash
+	hash     *bloom.Hash
 
 	form lines.Form // without its End
 	null bool
@@ -226,4 +226,4 @@ func names[T interface{ Name() string }](among []T) (names []string) {
 }
 
 // hashes are the hashes whose filters can be written to files.
-var hashes = []bloom.Hash{bloom.Murmur3, bloom.RapidHash}
+var hashes = []*bloom.Hash{bloom.Murmur3, bloom.RapidHash}

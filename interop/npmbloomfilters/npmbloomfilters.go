@@ -59,9 +59,9 @@ var Hash = hashOf(defaultSeed)
 // HashOf returns the hash of filters with another seed, from 0 to 2^53-3.
 //
 // The error wraps bloom.ErrInvalid if the seed is larger.
-func HashOf(seed uint64) (bloom.Hash, error) {
+func HashOf(seed uint64) (*bloom.Hash, error) {
 	if seed > maxSeed {
-		return bloom.Hash{}, failure.Errorf(bloom.ErrInvalid, "seed %d, want at most %d", seed, uint64(maxSeed))
+		return nil, failure.Errorf(bloom.ErrInvalid, "seed %d, want at most %d", seed, uint64(maxSeed))
 	}
 	if seed == defaultSeed {
 		return Hash, nil
@@ -69,7 +69,7 @@ func HashOf(seed uint64) (bloom.Hash, error) {
 	return hashOf(seed), nil
 }
 
-func hashOf(seed uint64) bloom.Hash {
+func hashOf(seed uint64) *bloom.Hash {
 	first, second := uint64(uint32(seed+1)), uint64(uint32(seed+2))
 	return bloom.NewHash(hashName(seed), memory.Own(func(key []byte) (h1, h2 uint64) {
 		return uint64(uint32(xxh64.Sum(first, key))), uint64(uint32(xxh64.Sum(second, key)))
@@ -95,7 +95,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 }
 
 // required returns the options of all filters with hash h.
-func required(h bloom.Hash) []bloom.Option {
+func required(h *bloom.Hash) []bloom.Option {
 	return []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(h)}
 }
 

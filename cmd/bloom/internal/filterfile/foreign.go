@@ -42,7 +42,7 @@ var (
 			return redisbloom.New(redisbloom.Plan{N: n, P: p, Expansion: expansion}, opts...)
 		}),
 		strategies: []bloom.Strategy{redisbloom.Strategy},
-		hash:       func(name string) (bloom.Hash, bool) { return redisbloom.Hash, name == redisbloom.Hash.Name() },
+		hash:       func(name string) (*bloom.Hash, bool) { return redisbloom.Hash, name == redisbloom.Hash.Name() },
 	}
 	bloomFilters = Format{
 		Name:       "npm-bloom-filters",
@@ -119,11 +119,11 @@ func isGuava(head []byte, size int64) bool {
 }
 
 // bloomFiltersHash returns the hash of bloom-filters with the given name. The name includes the seed.
-func bloomFiltersHash(name string) (bloom.Hash, bool) {
+func bloomFiltersHash(name string) (*bloom.Hash, bool) {
 	digits := name[strings.LastIndexByte(name, ':')+1:]
 	seed, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil {
-		return bloom.Hash{}, false
+		return nil, false
 	}
 	h, err := npmbloomfilters.HashOf(seed)
 	return h, err == nil && h.Name() == name

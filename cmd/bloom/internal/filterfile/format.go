@@ -32,7 +32,7 @@ type Format struct {
 
 	// strategies and hash are the ones that programs of the format use. Files of this library may name them, too.
 	strategies []bloom.Strategy
-	hash       func(name string) (bloom.Hash, bool)
+	hash       func(name string) (*bloom.Hash, bool)
 }
 
 // A Filter has the methods that all filters share.

@@ -25,7 +25,7 @@ var (
 		read:   reading(parquet.Read),
 		write:  parquet.Write,
 		Create: creating(parquet.New),
-		hash:   func(name string) (bloom.Hash, bool) { return parquet.Hash, name == parquet.Hash.Name() },
+		hash:   func(name string) (*bloom.Hash, bool) { return parquet.Hash, name == parquet.Hash.Name() },
 	}
 )
 
