@@ -41,7 +41,7 @@ func TestBatchesEqualOneByOne(t *testing.T) {
 					number := mix(next) % (next/2 + 1)                        // some new, some old, some twice
 					keys[i] = fmt.Appendf(nil, "key %0*d", number%60, number) // up to 63 bytes
 					if !s.NeedsKey() {
-						hashed[i][0], hashed[i][1] = one.scheme.digest(keys[i])
+						hashed[i][0], hashed[i][1] = one.scheme.Digest(keys[i])
 					}
 				}
 				// Old answers are overwritten, also with false.

@@ -21,7 +21,7 @@ const benchP = 0.01
 
 // benchSchemes returns the schemes that benchmarks compare: every strategy with its default hash, and SplitBlock with
 // RapidHash, which the guide recommends for fast lookups.
-func benchSchemes(n uint64) (all []Scheme) {
+func benchSchemes(n uint64) (all []*Scheme) {
 	for _, s := range builtins {
 		all = append(all, must(NewScheme(n, benchP, WithStrategy(s))))
 	}
@@ -29,13 +29,13 @@ func benchSchemes(n uint64) (all []Scheme) {
 }
 
 // benchName names the parts of a scheme that change the time.
-func benchName(s Scheme) string {
+func benchName(s *Scheme) string {
 	return fmt.Sprintf("strategy=%v/hash=%v/p=%v/n=%d", s.Strategy(), s.Hash(), s.Params().P, s.Params().N)
 }
 
 // full returns a filter that holds the keys 0..n-1. Benchmarks share them: the
 // large ones take seconds to fill.
-func full(s Scheme) *BloomFilter {
+func full(s *Scheme) *BloomFilter {
 	if f, ok := fullFilters[benchName(s)]; ok {
 		return f
 	}
@@ -69,7 +69,7 @@ func (r *keyRing) next(i, number uint64) []byte {
 
 // benchEach runs op over schemes and sizes, on one goroutine and on all
 // processors. The high half of the keys' numbers tells goroutines apart.
-func benchEach(b *testing.B, key string, setup func(Scheme) *BloomFilter, number func(i, n uint64) uint64, op func(f *BloomFilter, key []byte, i uint64) bool) {
+func benchEach(b *testing.B, key string, setup func(*Scheme) *BloomFilter, number func(i, n uint64) uint64, op func(f *BloomFilter, key []byte, i uint64) bool) {
 	for _, n := range benchSizes {
 		for _, s := range benchSchemes(n) {
 			for _, parallel := range []bool{false, true} {
@@ -122,7 +122,7 @@ func mixed(i, n uint64) uint64 {
 // full on average) and present keys (duplicate: to a full filter). true/op is the share of adds
 // that won.
 func BenchmarkAdd(b *testing.B) {
-	empty := func(s Scheme) *BloomFilter { return must(s.Filter()) }
+	empty := func(s *Scheme) *BloomFilter { return must(s.Filter()) }
 	benchEach(b, "fresh", empty, absent, func(f *BloomFilter, key []byte, i uint64) bool {
 		if i%f.Params().N == 0 { // on all goroutines: each empties it after its n
 			f.Clear()
@@ -200,18 +200,18 @@ func BenchmarkFill(b *testing.B) {
 	}
 	ways := []struct {
 		name string
-		fill func(s Scheme, keys [][]byte)
+		fill func(s *Scheme, keys [][]byte)
 	}{
-		{"Add", func(s Scheme, keys [][]byte) { each(keys, nil, must(s.Filter()).Add) }},
-		{"AddMany", func(s Scheme, keys [][]byte) { must(s.Filter()).AddMany(keys, nil) }},
-		{"Builder.Add", func(s Scheme, keys [][]byte) {
+		{"Add", func(s *Scheme, keys [][]byte) { each(keys, nil, must(s.Filter()).Add) }},
+		{"AddMany", func(s *Scheme, keys [][]byte) { must(s.Filter()).AddMany(keys, nil) }},
+		{"Builder.Add", func(s *Scheme, keys [][]byte) {
 			builder := must(s.Builder())
 			for _, key := range keys {
 				builder.Add(key)
 			}
 			builder.Filter()
 		}},
-		{"Builder.AddMany", func(s Scheme, keys [][]byte) {
+		{"Builder.AddMany", func(s *Scheme, keys [][]byte) {
 			builder := must(s.Builder())
 			builder.AddMany(keys)
 			builder.Filter()

@@ -199,7 +199,7 @@ func TestSettersInLockstep(t *testing.T) {
 			tried[params] = true
 			for _, def := range hashes {
 				if (def == &noHash) == strategy.hashesKey() && def != &sipHash { // MapHash has the same setters
-					s := must(newScheme(params, strategy, withSeed(def, 1)))
+					s := must(seededScheme(params, strategy, def, 1))
 					t.Run(fmt.Sprintf("%v/%v/k=%d", strategy, def, params.K), func(t *testing.T) { inLockstep(t, s) })
 				}
 			}
@@ -207,7 +207,7 @@ func TestSettersInLockstep(t *testing.T) {
 	}
 }
 
-func inLockstep(t *testing.T, s *scheme) {
+func inLockstep(t *testing.T, s *Scheme) {
 	const count, batchKeys = 256, 3 // filters, and keys that a goroutine adds to each of them
 	type batch = [batchKeys][]byte
 	random := rand.New(rand.NewPCG(1, 2))
@@ -222,7 +222,7 @@ func inLockstep(t *testing.T, s *scheme) {
 	var filters, unions [count]*BloomFilter
 	var keys [2][count]batch
 	for i := range filters {
-		filters[i], unions[i] = s.filter(words[uint64(i)*size:][:size:size]), s.filter(makeWords(size))
+		filters[i], unions[i] = s.over(words[uint64(i)*size:][:size:size]), s.over(makeWords(size))
 		keys[0][i], keys[1][i] = newBatch(), newBatch()
 		unions[i].AddMany(keys[0][i][:], nil)
 	}

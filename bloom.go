@@ -27,7 +27,7 @@ type BloomFilter struct {
 	kernelArgs
 	kernel *kernel // nil for the zero filter, and for a strategy that hashes the key itself
 	hash   *Hash   // copy of scheme.hash
-	scheme *scheme // shared with all filters that were made from it
+	scheme *Scheme // shared with all filters that were made from it
 
 	// Kernels in assembly, or nil: for keys, for lookups of digests, for adds of digests.
 	byKey, byDigest, addsDigest *vector.Row
@@ -174,8 +174,8 @@ func (f *BloomFilter) doKey(key []byte, add bool) bool {
 // Params returns n, p, m and k of the filter; n and p are 0 if unknown.
 func (f *BloomFilter) Params() Params { return f.scheme.must().params }
 
-// Scheme returns the filter's parameters, strategy and hash: the zero Scheme for the zero BloomFilter.
-func (f *BloomFilter) Scheme() Scheme { return Scheme{f.scheme} }
+// Scheme returns the filter's parameters, strategy and hash: nil for the zero BloomFilter.
+func (f *BloomFilter) Scheme() *Scheme { return f.scheme }
 
 // SizeBytes returns the number of bytes that the bits take.
 func (f *BloomFilter) SizeBytes() uint64 {

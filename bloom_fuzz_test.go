@@ -11,7 +11,7 @@ import (
 
 // fuzzShapes are schemes of filters for 256 different keys, so large that no input of a year of
 // fuzzing meets a false positive. Sizing would take longer than the fuzzing.
-func fuzzShapes() (shapes []Scheme) {
+func fuzzShapes() (shapes []*Scheme) {
 	for _, s := range allStrategies {
 		for _, m := range []uint64{1 << 17, 1<<17 - 1} {
 			shapes = append(shapes, must(NewSchemeWithParams(fit(s, m, 16), WithStrategy(s))))

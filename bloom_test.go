@@ -251,7 +251,7 @@ func TestNoAllocations(t *testing.T) {
 			calls["Digest"] = func(i uint64) {
 				var b [8]byte
 				b[0] = byte(i)
-				h1, _ := f.scheme.digest(b[:])
+				h1, _ := f.scheme.Digest(b[:])
 				sum += int(h1)
 			}
 			calls["digests"] = func(i uint64) {

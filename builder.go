@@ -27,7 +27,7 @@ type Builder struct {
 const builderKeys = 256
 
 // Builder returns a builder of a filter with this scheme, or the error of [Scheme.Filter].
-func (s Scheme) Builder() (*Builder, error) {
+func (s *Scheme) Builder() (*Builder, error) {
 	f, err := s.Filter()
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func TestBuilderIsUsedUp(t *testing.T) {
 			require.PanicsWithValue(t, noBuilder, call, name)
 		}
 	}
-	_, err := Scheme{}.Builder()
+	_, err := (*Scheme)(nil).Builder()
 	require.ErrorIs(t, err, ErrInvalid)
 	require.Panics(t, func() { must(must(NewScheme(10, 0.01, WithStrategy(SeededHashing))).Builder()).AddDigest(1, 2) })
 }

@@ -85,7 +85,7 @@ func TestConformance(t *testing.T) {
 			if err == nil && r.Len() > 0 {
 				err = io.ErrNoProgress // a gob stream may hold more
 			}
-			if err == nil && f.Scheme() == (bloom.Scheme{}) {
+			if err == nil && f.Scheme() == nil {
 				err = io.ErrUnexpectedEOF // it may also hold nothing
 			}
 			return err

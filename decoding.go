@@ -97,17 +97,16 @@ func (f *BloomFilter) UnmarshalText(text []byte) error {
 // ReadScheme reads what [Scheme.AppendBinary] has written, or the header of a filter, and nothing
 // beyond. It takes the options of [Read] and returns the same errors. It allocates no memory for
 // bits: only [WithMaxBytes] limits their size.
-func ReadScheme(r io.Reader, opts ...Option) (Scheme, error) {
+func ReadScheme(r io.Reader, opts ...Option) (*Scheme, error) {
 	o, err := readOptions(opts)
 	if err != nil {
-		return Scheme{}, err
+		return nil, err
 	}
 	h, err := format.NewReader(r).Header()
 	if err != nil {
-		return Scheme{}, err
+		return nil, err
 	}
-	s, err := o.schemeOf(h)
-	return Scheme{s}, err
+	return o.schemeOf(h)
 }
 
 // ReadNames reads the header of a filter or a scheme, as [ReadScheme] does, and returns the names of the strategy and
@@ -145,27 +144,28 @@ func read(r io.Reader, o options) (f *BloomFilter, n int64, err error) {
 	if err := b.checkTail(h.M, ErrCorrupt); err != nil {
 		return nil, 0, err
 	}
-	return s.filter(b), 0, nil
+	return s.over(b), 0, nil
 }
 
 // schemeOf returns the scheme of a header, if it agrees with the options.
-func (o *options) schemeOf(h format.Header) (*scheme, error) {
-	strategy, err := o.strategyNamed(h.Strategy)
-	if err != nil {
+func (o options) schemeOf(h format.Header) (_ *Scheme, err error) {
+	if o.strategy, err = o.strategyNamed(h.Strategy); err != nil {
 		return nil, err
 	}
-	begun, err := o.hashNamed(h.Hash, h.Check)
-	if err != nil {
+	if o.hash, err = o.hashNamed(h.Hash, h.Check); err != nil {
 		return nil, err
 	}
-	switch ofKeys := begun.hash == &noHash; {
-	case strategy.NeedsKey() == ofKeys:
-	case strategy.isCustom():
+	if o.hash.start != nil {
+		o.seed = &h.Check
+	}
+	switch ofKeys := o.hash == &noHash; {
+	case o.strategy.NeedsKey() == ofKeys:
+	case o.strategy.isCustom():
 		return nil, fail(ErrIncompatible, "the data's strategy is %q, and one of the two takes keys, the other digests", h.Strategy)
 	default:
 		return nil, fail(ErrCorrupt, "strategy %q with hash %q", h.Strategy, h.Hash)
 	}
-	s, err := o.schemeWithin(Params{N: h.N, P: h.P, M: h.M, K: h.K}, strategy, begun)
+	s, err := newScheme(Params{N: h.N, P: h.P, M: h.M, K: h.K}, &o)
 	if errors.Is(err, ErrInvalid) {
 		err = failure.As(ErrCorrupt, err)
 	}
@@ -188,62 +188,56 @@ func (o *options) strategyNamed(name string) (Strategy, error) {
 	return found, nil
 }
 
-// hashNamed returns an unfinished scheme: only the hash with that name, from the options or built-in, and its seed or
-// secret. check is the file's check value, see checkValue.
-func (o *options) hashNamed(name string, check uint64) (scheme, error) {
-	def := builtinHash(name)
+// hashNamed returns the hash with that name, from the options or built-in. check is the file's check value, see
+// checkValue.
+func (o *options) hashNamed(name string, check uint64) (*Hash, error) {
+	hash := builtinHash(name)
 	if o.hash != nil && o.hash.name == name {
-		def = o.hash
+		hash = o.hash
 	}
 	switch {
 	case name == "":
-		return scheme{}, fail(ErrCorrupt, "its hash has an empty name")
-	case def == &mapHash:
-		return scheme{}, fail(ErrCorrupt, "its hash is %v, which is never written", MapHash)
-	case o.hash != nil && o.hash != def:
-		return scheme{}, fail(ErrIncompatible, "the data's hash is %q, want %q", name, o.hash.name)
-	case def == nil:
-		return scheme{}, fail(ErrIncompatible, "the data's hash is %q, want one of that name by WithHash", name)
-	case def == &sipHash:
-		return o.secretChecked(check)
+		return nil, fail(ErrCorrupt, "its hash has an empty name")
+	case hash == &mapHash:
+		return nil, fail(ErrCorrupt, "its hash is %v, which is never written", MapHash)
+	case o.hash != nil && o.hash != hash:
+		return nil, fail(ErrIncompatible, "the data's hash is %q, want %q", name, o.hash.name)
+	case hash == nil:
+		return nil, fail(ErrIncompatible, "the data's hash is %q, want one of that name by WithHash", name)
+	case hash == &sipHash:
+		return hash, o.checkSecret(check)
 	case o.secret != nil:
-		return scheme{}, fail(ErrIncompatible, "the data's hash is %q without a secret, want the given one", name)
+		return nil, fail(ErrIncompatible, "the data's hash is %q without a secret, want the given one", name)
+	case hash.custom:
+		return hash, o.checkCustom(hash, check)
+	case o.seed != nil && *o.seed != check:
+		return nil, fail(ErrIncompatible, "the data's seed is %d, want %d", check, *o.seed)
 	}
-	if def.custom {
-		return o.customChecked(def, check)
-	}
-	if o.seed != nil && *o.seed != check {
-		return scheme{}, fail(ErrIncompatible, "the data's seed is %d, want %d", check, *o.seed)
-	}
-	return withSeed(def, check), nil
+	return hash, nil
 }
 
-// customChecked returns an unfinished scheme with the custom hash def, or an error if the data's number of bits
-// differs.
-func (o *options) customChecked(def *Hash, bits uint64) (scheme, error) {
+// checkCustom returns an error if the data's number of bits is not that of a custom hash.
+func (o *options) checkCustom(hash *Hash, bits uint64) error {
 	switch {
 	case bits != 64 && bits != 128:
-		return scheme{}, fail(ErrCorrupt, "hash %q of %d bits, want 64 or 128", def.name, bits)
-	case bits != uint64(def.bits):
-		return scheme{}, fail(ErrIncompatible, "the data's hash is %q of %d bits, the given one has %d", def.name, bits, def.bits)
+		return fail(ErrCorrupt, "hash %q of %d bits, want 64 or 128", hash.name, bits)
+	case bits != uint64(hash.bits):
+		return fail(ErrIncompatible, "the data's hash is %q of %d bits, the given one has %d", hash.name, bits, hash.bits)
 	case o.seed != nil:
-		return scheme{}, fail(ErrIncompatible, "the data's hash is %q without a seed, want seed %d", def.name, *o.seed)
+		return fail(ErrIncompatible, "the data's hash is %q without a seed, want seed %d", hash.name, *o.seed)
 	}
-	return scheme{hash: def}, nil
+	return nil
 }
 
-// secretChecked returns an unfinished scheme with SipHash and the reader's secret, or an error if check is not the
-// secret's check value.
-func (o *options) secretChecked(check uint64) (scheme, error) {
+// checkSecret returns an error if check is not the check value of the reader's secret.
+func (o *options) checkSecret(check uint64) error {
 	switch {
 	case o.seed != nil:
-		return scheme{}, fail(ErrIncompatible, "the data's hash is %q with a secret, want seed %d", sipHash.name, *o.seed)
+		return fail(ErrIncompatible, "the data's hash is %q with a secret, want seed %d", sipHash.name, *o.seed)
 	case o.secret == nil:
-		return scheme{}, fail(ErrIncompatible, "the data's hash is %q, want its secret by WithSecret", sipHash.name)
+		return fail(ErrIncompatible, "the data's hash is %q, want its secret by WithSecret", sipHash.name)
+	case secretCheck(halves(o.secret)) != check:
+		return fail(ErrIncompatible, "the data was made with another secret than the given one")
 	}
-	begun := withSecret(*o.secret)
-	if begun.checkValue() != check {
-		return begun, fail(ErrIncompatible, "the data was made with another secret than the given one")
-	}
-	return begun, nil
+	return nil
 }

@@ -75,8 +75,8 @@ func (f *BloomFilter) roomFor(times uint64) (int, error) {
 // AppendBinary appends the scheme to dst, for custom formats: the header of 64 to 576 bytes that [BloomFilter.WriteTo]
 // writes before the bits. [ReadScheme] reads it. The method implements encoding.BinaryAppender. It returns the error of
 // [Scheme.Portable].
-func (s Scheme) AppendBinary(dst []byte) ([]byte, error) {
-	h, err := s.scheme.header()
+func (s *Scheme) AppendBinary(dst []byte) ([]byte, error) {
+	h, err := s.header()
 	if err != nil {
 		return dst, err
 	}
@@ -84,8 +84,8 @@ func (s Scheme) AppendBinary(dst []byte) ([]byte, error) {
 }
 
 // header returns the header of files with this scheme, or the error of Portable.
-func (s *scheme) header() (format.Header, error) {
-	if err := s.portable(); err != nil {
+func (s *Scheme) header() (format.Header, error) {
+	if err := s.Portable(); err != nil {
 		return format.Header{}, err
 	}
 	return format.Header{

@@ -42,11 +42,11 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	if small == f {
 		small = f.Clone()
 	}
-	named, err := newScheme(params, s.strategy, *s)
+	named, err := s.with(params)
 	if err != nil {
 		return nil, err
 	}
-	return named.filter(small.bits), nil
+	return named.over(small.bits), nil
 }
 
 // smallestFold tries products of primes as factors. The primes are in falling order. It returns the smallest fold with
@@ -87,7 +87,7 @@ func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 // fold returns the fold by a factor that divides m or the number of blocks. Its N and P are 0.
 func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 	m := f.scheme.params.M / factor
-	s, err := newScheme(Params{M: m, K: f.k}, f.scheme.strategy, *f.scheme)
+	s, err := f.scheme.with(Params{M: m, K: f.k})
 	if err != nil {
 		panic(err) // impossible: the strategy allows every fold
 	}
@@ -97,11 +97,11 @@ func (f *BloomFilter) fold(factor uint64) *BloomFilter {
 	} else {
 		foldBlocks(folded, f.bits, int(factor), int(unit/64))
 	}
-	return s.filter(folded)
+	return s.over(folded)
 }
 
 // keysFor returns the number of keys, at most maxM, for which a filter with these parameters keeps its P.
-func (s *scheme) keysFor(params Params) uint64 {
+func (s *Scheme) keysFor(params Params) uint64 {
 	low, high := uint64(0), uint64(maxM)+1 // low keeps P, high does not
 	for high-low > 1 {
 		n := low + (high-low)/2

@@ -15,7 +15,8 @@ import (
 )
 
 // A Hash turns keys into 128-bit digests. Choose one with [WithHash]: Murmur3, RapidHash, MapHash, or a custom hash
-// from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. A Hash never changes. [New] refuses nil and the zero Hash.
+// from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. A Hash never changes. [New] refuses nil and the zero
+// Hash.
 type Hash struct {
 	label
 	bits  int                      // independent bits of the digest: 64 or 128
@@ -153,7 +154,7 @@ var (
 
 // sum sets digests[i] to the digest of keys[i]. For Murmur3, h1 is the first eight bytes of the canonical digest,
 // little-endian, and h2 the rest.
-func (s *scheme) sum(keys [][]byte, digests []digest) {
+func (s *Scheme) sum(keys [][]byte, digests []digest) {
 	digests = digests[:len(keys)]
 	switch s.hash {
 	case &rapidHash:
@@ -195,7 +196,7 @@ func (s *scheme) sum(keys [][]byte, digests []digest) {
 
 // sumOne returns the digest of one key. BloomFilter.do and sum repeat the cases of sumOne instead of calling it, to
 // save up to a fifth of the time.
-func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
+func (s *Scheme) sumOne(key []byte) (h1, h2 uint64) {
 	switch s.hash {
 	case &rapidHash:
 		return widened(rapidhash.Sum(s.k0, key))
@@ -209,7 +210,7 @@ func (s *scheme) sumOne(key []byte) (h1, h2 uint64) {
 
 // sumInAssembly hashes the keys before the first long one by kernels in assembly. It returns how many: 0 if there are
 // no such kernels.
-func (s *scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
+func (s *Scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
 	if s.vector == vector.NoInput {
 		return 0
 	}
@@ -249,26 +250,13 @@ func (h *Hash) identity() string {
 // mapSeed is shared by all filters of the process. Otherwise no two filters could be united.
 var mapSeed = maphash.MakeSeed()
 
-// withSeed returns an unfinished scheme: only a hash and its seed.
-func withSeed(h *Hash, seed uint64) scheme {
-	state := seed
-	if h.start != nil {
-		state = h.start(seed)
-	}
-	s := scheme{hash: h, seed: seed, k0: state, k1: state}
-	if vector.Has {
-		s.vector = h.vector
-	}
-	return s
-}
-
-// withSecret returns an unfinished scheme: only sipHash and its secret.
-func withSecret(secret [16]byte) scheme {
-	return scheme{hash: &sipHash, k0: binary.LittleEndian.Uint64(secret[:8]), k1: binary.LittleEndian.Uint64(secret[8:])}
+// halves returns a secret as two numbers.
+func halves(secret *[16]byte) (k0, k1 uint64) {
+	return binary.LittleEndian.Uint64(secret[:8]), binary.LittleEndian.Uint64(secret[8:])
 }
 
 // secret returns the secret of sipHash.
-func (s *scheme) secret() (secret [16]byte) {
+func (s *Scheme) secret() (secret [16]byte) {
 	binary.LittleEndian.PutUint64(secret[:8], s.k0)
 	binary.LittleEndian.PutUint64(secret[8:], s.k1)
 	return secret
@@ -277,15 +265,20 @@ func (s *scheme) secret() (secret [16]byte) {
 // secretCheckText is hashed to check a secret. Its digest is public, so it must not be a useful key of a filter.
 const secretCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
 
+// secretCheck returns half of the digest of secretCheckText under a secret.
+func secretCheck(k0, k1 uint64) uint64 {
+	check, _ := siphash.Hash128(k0, k1, []byte(secretCheckText))
+	return check
+}
+
 // checkValue returns the number by which files and String tell seeds or secrets apart: the seed itself, or half of a
 // constant's digest under the secret. For a custom hash, it returns the number of bits.
-func (s *scheme) checkValue() uint64 {
+func (s *Scheme) checkValue() uint64 {
 	switch {
 	case s.hash == &mapHash:
 		return maphash.String(mapSeed, secretCheckText)
 	case s.hash == &sipHash:
-		check, _ := siphash.Hash128(s.k0, s.k1, []byte(secretCheckText))
-		return check
+		return secretCheck(s.k0, s.k1)
 	case s.hash.custom:
 		return uint64(s.hash.bits)
 	}

@@ -36,7 +36,7 @@ func TestFrozenHashes(t *testing.T) {
 		{[]Option{WithSecret(testKey)}, sip, 0x11a8b03399e99354, 0xd9c3cf970fec087e},
 	} {
 		f := MustNew(10, 0.1, c.opts...)
-		h1, h2 := f.scheme.digest([]byte(c.key))
+		h1, h2 := f.scheme.Digest([]byte(c.key))
 		require.Equal(t, [2]uint64{c.h1, c.h2}, [2]uint64{h1, h2}, "%s: %q", f, c.key)
 	}
 }
@@ -44,7 +44,7 @@ func TestFrozenHashes(t *testing.T) {
 func TestHashOptionsRefused(t *testing.T) {
 	sum := func([]byte) uint64 { return 0 }
 	for text, opts := range map[string][]Option{
-		"the hash is the zero *Hash, want one such as Murmur3":                 {WithHash(nil)},
+		"the hash is nil or the zero Hash, want one such as Murmur3":           {WithHash(nil)},
 		"the strategy is the zero Strategy":                                    {WithStrategy(Strategy{})},
 		"option 2 of 2 is nil":                                                 {WithHash(Murmur3), nil},
 		"hash siphash has a secret, want WithSecret":                           {WithHash(&sipHash)},
@@ -410,7 +410,7 @@ func TestFrozenDigests(t *testing.T) {
 			f := must(newWithParams(Params{M: 64, K: 1}, opts...))
 			key, sum := make([]byte, 0, 300), uint64(0)
 			for i := range uint64(300) {
-				h1, h2 := f.scheme.digest(key)
+				h1, h2 := f.scheme.Digest(key)
 				sum = mix(sum^h1) ^ h2
 				key = append(key, byte(mix(i)))
 			}
@@ -423,7 +423,7 @@ func TestFrozenDigests(t *testing.T) {
 // TestSeedsMatter: under another seed or secret, every hash of this package has other digests, and every
 // strategy that hashes keys itself other positions.
 func TestSeedsMatter(t *testing.T) {
-	schemes := map[string][]Scheme{}
+	schemes := map[string][]*Scheme{}
 	with := func(name string, opts ...Option) {
 		schemes[name] = append(schemes[name], must(NewSchemeWithParams(Params{M: 1 << 40, K: 7}, opts...)))
 	}
@@ -466,7 +466,7 @@ func TestEveryCallHashesAlike(t *testing.T) {
 			var keys [][]byte
 			for i := range 200 {
 				key := bytes.Repeat([]byte{byte(i)}, i+1)
-				h1, h2 := f.scheme.digest(key)
+				h1, h2 := f.scheme.Digest(key)
 				if of := f.Scheme().Hash(); of.custom {
 					require.Equal(t, fmt.Sprint(customDigest(of, key)), fmt.Sprint(h1, h2))
 				}

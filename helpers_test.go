@@ -55,6 +55,11 @@ func sequential(t *testing.T) {
 
 func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
 
+// seededScheme returns a scheme with any hash and a seed, also a hash that takes none.
+func seededScheme(params Params, s Strategy, h *Hash, seed uint64) (*Scheme, error) {
+	return newScheme(params, &options{strategy: s, hash: h, seed: &seed, maxBytes: math.MaxUint64})
+}
+
 // newWithParams returns the empty filter of [NewSchemeWithParams].
 func newWithParams(params Params, opts ...Option) (*BloomFilter, error) {
 	return testkit.Filter(NewSchemeWithParams(params, opts...))

@@ -40,8 +40,8 @@ const (
 // A digest is h1 and h2 of a key.
 type digest = [2]uint64
 
-// filter returns the filter with these bits, and with the kernels in assembly for its layout and hash.
-func (s *scheme) filter(bits bitArray) *BloomFilter {
+// over returns the filter with these bits, and with the kernels in assembly for its layout and hash.
+func (s *Scheme) over(bits bitArray) *BloomFilter {
 	f := &BloomFilter{kernelArgs: s.empty, kernel: s.kernel, hash: s.hash, scheme: s}
 	f.bits = bits
 	if s.hash == &noHash {

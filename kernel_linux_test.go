@@ -38,8 +38,8 @@ func TestKernelsFault(t *testing.T) {
 	if *testkit.Long {
 		last = runtime.GC // looks through a stack as its move does, and takes long
 	}
-	eachRow(t, 4096, func(t *testing.T, s *scheme) {
-		f := s.filter(makeWords(wordsFor(s.params.M)))
+	eachRow(t, 4096, func(t *testing.T, s *Scheme) {
+		f := s.over(makeWords(wordsFor(s.params.M)))
 		f.bits = unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&gone[0])), len(f.bits))
 		for name, op := range map[string]func(){
 			"Add": func() { f.Add(key) }, "Contains": func() { f.Contains(key) }, "AddMany": func() { f.AddMany([][]byte{key}, nil) },
@@ -80,7 +80,7 @@ func TestLastWordIsSetLast(t *testing.T) {
 		s := must(NewSchemeWithParams(Params{M: blockBits, K: k}, WithStrategy(Blocked)))
 		for name, add := range map[string]func(f *BloomFilter, key []byte){
 			"Add":       func(f *BloomFilter, key []byte) { f.Add(key) },
-			"AddDigest": func(f *BloomFilter, key []byte) { f.AddDigest(f.scheme.digest(key)) },
+			"AddDigest": func(f *BloomFilter, key []byte) { f.AddDigest(f.scheme.Digest(key)) },
 			"AddMany":   func(f *BloomFilter, key []byte) { f.AddMany([][]byte{key}, nil) },
 		} {
 			for code, f := range map[string]*BloomFilter{"assembly, if there is any": must(s.FilterOver(block)), "Go": inGo(must(s.FilterOver(block)))} {
@@ -128,7 +128,7 @@ func faultIn(do func()) (at uintptr) {
 // twoWords returns pairs of a key's positions, the first in the first half of its block and the last in the second: a
 // pair whose last is in the last word that the key uses, and whose first the strategy finds later; and a pair whose
 // last is in an earlier word, if there is one.
-func twoWords(s Scheme, key []byte) (pairs [][2]uint64) {
+func twoWords(s *Scheme, key []byte) (pairs [][2]uint64) {
 	positions := s.AppendPositions(nil, key)
 	found := map[bool]bool{}
 	for i, last := range positions {

@@ -129,7 +129,7 @@ func TestBatchRatios(t *testing.T) {
 }
 
 // withKeys returns a filter with the first n keys of 40 bytes.
-func withKeys(s Scheme) *BloomFilter {
+func withKeys(s *Scheme) *BloomFilter {
 	b := must(s.Builder())
 	n := s.Params().N
 	for first := uint64(0); first < n; first += ratioKeys {
@@ -285,7 +285,7 @@ var ratioOperations = []ratioOperation{
 
 // kernelSchemes returns the schemes of each layout of the kernels, with the first of these p that has it, and each
 // hash.
-func kernelSchemes() (all []Scheme) {
+func kernelSchemes() (all []*Scheme) {
 	layouts := map[vector.Layout]bool{vector.NoLayout: true}
 	for _, strategy := range builtins {
 		for _, p := range []float64{0.01, 0.1, 1e-3, 1e-6} {
@@ -341,7 +341,7 @@ func (o ratioOperation) compare(ways [2]ratioWay, filters [2]*BloomFilter, lengt
 				in.keys, in.digests = length.keys(numbers), nil
 				if o.hashed {
 					for _, key := range in.keys {
-						h1, h2 := filters[0].scheme.digest(key)
+						h1, h2 := filters[0].scheme.Digest(key)
 						in.digests = append(in.digests, digest{h1, h2})
 					}
 				}

@@ -21,7 +21,7 @@ var page = func(testing.TB) []byte { return make([]byte, 4096) }
 
 // eachRow calls do for each row of the table of kernels, with each k of its strategy. m is about the
 // given number of bits.
-func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *scheme)) {
+func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *Scheme)) {
 	if !vector.Has {
 		t.Skip("NOT TESTED: kernels in assembly, which this processor or build does not have")
 	}
@@ -36,8 +36,8 @@ func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *scheme)) {
 				if h == &noHash || h == &sipHash && k%5 > 0 {
 					continue
 				}
-				s := must(newScheme(params, strategy, withSeed(h, uint64(k/4))))
-				f := s.filter(makeWords(wordsFor(params.M)))
+				s := must(seededScheme(params, strategy, h, uint64(k/4)))
+				f := s.over(makeWords(wordsFor(params.M)))
 				rows[f.byKey], rows[f.byDigest] = true, true
 				t.Run(fmt.Sprintf("%v/%v/k=%d", strategy, h, k), func(t *testing.T) { do(t, s) })
 			}
@@ -75,13 +75,13 @@ func keysAt(page []byte, r *rand.Rand, count int) (keys [][]byte) {
 // one by one and in batches, of bits that begin and end with a page.
 func TestKernels(t *testing.T) {
 	keyPage, wordPage := page(t), page(t)
-	eachRow(t, 1600, func(t *testing.T, s *scheme) {
+	eachRow(t, 1600, func(t *testing.T, s *Scheme) {
 		r := rand.New(rand.NewPCG(uint64(s.params.K), 1))
 		keys := keysAt(keyPage, r, testkit.Times(1, 1, 12)*(60+2000/s.params.K)) // fills more than half of the bits
 		keys = append(keys, keys[:len(keys)/4]...)
 		digests := make([]digest, len(keys))
 		for i, key := range keys {
-			digests[i][0], digests[i][1] = s.digest(key) // in Go
+			digests[i][0], digests[i][1] = s.Digest(key) // in Go
 		}
 		want, got := make([]bool, len(keys)), make([]bool, len(keys))
 		size := int(wordsFor(s.params.M)) * 8
@@ -117,9 +117,9 @@ func TestKernels(t *testing.T) {
 		} {
 			for _, at := range []int{0, len(wordPage) - size} {
 				clear(wordPage)
-				f := s.filter(all[at/8:][:size/8])
+				f := s.over(all[at/8:][:size/8])
 				require.NotNil(t, f.byDigest)
-				plain := inGo(s.filter(makeWords(wordsFor(s.params.M))))
+				plain := inGo(s.over(makeWords(wordsFor(s.params.M))))
 				half := len(keys) / 2
 				count := 0
 				for i, key := range keys[:half] {
@@ -150,13 +150,13 @@ func TestKernels(t *testing.T) {
 // TestKernelsTogether: two processes that share a mapped file may add by assembly and by Go. Together
 // they find the winners that one filter alone finds, and never miss a key whose add has returned.
 func TestKernelsTogether(t *testing.T) {
-	eachRow(t, 1<<19, func(t *testing.T, s *scheme) {
+	eachRow(t, 1<<19, func(t *testing.T, s *Scheme) {
 		if s.params.K > 24 && s.params.K%12 > 0 {
 			return // as for another k
 		}
 		rounds := testkit.Times(60, 60, 3000)
 		words := makeWords(wordsFor(s.params.M))
-		filters := []*BloomFilter{s.filter(words), inGo(s.filter(words)), s.filter(words)}
+		filters := []*BloomFilter{s.over(words), inGo(s.over(words)), s.over(words)}
 		won := make([]atomic.Int32, rounds)
 		start := testkit.Line{Runners: uint64(len(filters))}
 		var missed atomic.Int32
@@ -178,7 +178,7 @@ func TestKernelsTogether(t *testing.T) {
 		}
 		wg.Wait()
 		require.Zero(t, missed.Load(), "keys whose add had returned")
-		alone := inGo(s.filter(makeWords(wordsFor(s.params.M))))
+		alone := inGo(s.over(makeWords(wordsFor(s.params.M))))
 		for i := range won {
 			var key [40]byte
 			key40(&key, uint64(i))

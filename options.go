@@ -18,16 +18,16 @@ type options struct {
 	err      error // of the first option that is invalid by itself
 }
 
-// newOptions returns the options of a new filter, and its unfinished scheme: only the hash and its seed or secret.
-func newOptions(opts []Option) (o options, begun scheme, err error) {
+// newOptions returns the options of a new filter. The strategy and the hash are set.
+func newOptions(opts []Option) (o options, err error) {
 	o = options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
 	if len(opts) > 0 { // otherwise o stays on the stack
 		if o, err = o.with(opts); err != nil {
-			return o, begun, err
+			return o, err
 		}
 	}
-	begun, err = o.chooseHash()
-	return o, begun, err
+	o.hash, err = o.chooseHash()
+	return o, err
 }
 
 // readOptions returns the options of a reader.
@@ -112,30 +112,28 @@ func MaxBytes(opts ...Option) uint64 {
 }
 
 // chooseHash returns the hash, or an error for options that exclude each other.
-func (o *options) chooseHash() (scheme, error) {
-	def := o.hash
+func (o *options) chooseHash() (*Hash, error) {
+	hash := o.hash
 	switch {
-	case def != nil:
+	case hash != nil:
 	case o.strategy.NeedsKey():
-		def = &noHash
+		hash = &noHash
 	default:
-		def = &murmur3Hash
+		hash = &murmur3Hash
 	}
 	switch {
-	case o.strategy.NeedsKey() && (def != &noHash || o.secret != nil):
-		return scheme{}, invalid("strategy %q has a hash of its own, want no other hash or secret", o.strategy)
-	case !o.strategy.NeedsKey() && def == &noHash:
-		return scheme{}, invalid("no hash with strategy %q, want one such as Murmur3", o.strategy)
+	case o.strategy.NeedsKey() && (hash != &noHash || o.secret != nil):
+		return nil, invalid("strategy %q has a hash of its own, want no other hash or secret", o.strategy)
+	case !o.strategy.NeedsKey() && hash == &noHash:
+		return nil, invalid("no hash with strategy %q, want one such as Murmur3", o.strategy)
 	case o.secret != nil && o.seed != nil:
-		return scheme{}, invalid("a seed and a secret, want at most one")
+		return nil, invalid("a seed and a secret, want at most one")
 	case o.secret != nil && o.hash != nil:
-		return scheme{}, invalid("hash %q and a secret, want at most one: WithSecret chooses SipHash", def)
+		return nil, invalid("hash %q and a secret, want at most one: WithSecret chooses SipHash", hash)
 	case o.secret != nil:
-		return withSecret(*o.secret), nil
-	case o.seed == nil:
-		return withSeed(def, 0), nil
-	case def.start != nil:
-		return withSeed(def, *o.seed), nil
+		return &sipHash, nil
+	case o.seed != nil && hash.start == nil:
+		return nil, invalid("hash %q and a seed, which it does not take", hash)
 	}
-	return scheme{}, invalid("hash %q and a seed, which it does not take", def)
+	return hash, nil
 }

@@ -151,7 +151,7 @@ func FuzzParams(f *testing.F) {
 			return
 		}
 		got := scheme.Params()
-		predicted := s.FalsePositiveRate(got.M, got.K, n) + scheme.scheme.hash.equalDigests(n)
+		predicted := s.FalsePositiveRate(got.M, got.K, n) + scheme.hash.equalDigests(n)
 		if !(predicted <= p*(1+1e-12)) || got.M%s.limits().sizeUnit != 0 {
 			t.Fatalf("%s, %s, n=%d: predicted rate %v, want at most p = %v, with %+v", s, hash, n, predicted, p, got)
 		}

@@ -75,7 +75,7 @@ func (f *BloomFilter) Equal(other *BloomFilter) bool {
 func (f *BloomFilter) Clone() *BloomFilter {
 	bits := makeWords(uint64(len(f.Words())))
 	bits.copyFrom(f.bits)
-	return f.scheme.filter(bits)
+	return f.scheme.over(bits)
 }
 
 // Clear forgets all keys, in O(m).

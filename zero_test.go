@@ -15,16 +15,16 @@ import (
 // do about it, or gives one of these answers. Every function refuses zero values.
 func TestZeroValues(t *testing.T) {
 	var answers []string
-	for _, v := range []any{bloom.BloomFilter{}, bloom.Scheme{}, bloom.Strategy{}, new(bloom.Hash), (*bloom.Hash)(nil)} {
+	for _, v := range []any{bloom.BloomFilter{}, new(bloom.Scheme), (*bloom.Scheme)(nil), bloom.Strategy{}, new(bloom.Hash), (*bloom.Hash)(nil)} {
 		answers = append(answers, fmt.Sprint(v))
 	}
-	require.Equal(t, []string{"bloom.BloomFilter(zero)", "bloom.Scheme(zero)", "none", "none", "none"}, answers)
+	require.Equal(t, []string{"bloom.BloomFilter(zero)", "bloom.Scheme(zero)", "bloom.Scheme(zero)", "none", "none", "none"}, answers)
 	require.Equal(t, []string{
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String",
-		"Scheme.LogValue", "Scheme.String",
+		"Scheme.GoString", "Scheme.LogValue", "Scheme.String",
 		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.Name", "Strategy.NeedsKey",
 		"Strategy.String", "Hash.Name", "Hash.String", "Stats.OverP",
-	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), bloom.Scheme{}, bloom.Strategy{}, new(bloom.Hash), bloom.Stats{}))
+	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), new(bloom.Scheme), bloom.Strategy{}, new(bloom.Hash), bloom.Stats{}))
 	require.False(t, bloom.Strategy{}.NeedsKey())
 	require.Equal(t, []string{"", ""}, []string{bloom.Strategy{}.Name(), (*bloom.Hash)(nil).Name()})
 

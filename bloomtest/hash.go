@@ -30,7 +30,7 @@ func TestHash(h *bloom.Hash, opts ...bloom.Option) error {
 	if err != nil {
 		return fmt.Errorf("bloomtest: %q: %w", h, err)
 	}
-	for _, check := range []func(bloom.Scheme) error{stable, hashAllocations, avalanche, longKeys, halves} {
+	for _, check := range []func(*bloom.Scheme) error{stable, hashAllocations, avalanche, longKeys, halves} {
 		if err = caught(func() error { return check(s) }); err != nil {
 			break
 		}
@@ -45,7 +45,7 @@ func TestHash(h *bloom.Hash, opts ...bloom.Option) error {
 }
 
 // stable checks the digests of keys of every length at every alignment.
-func stable(s bloom.Scheme) error {
+func stable(s *bloom.Scheme) error {
 	const lengths = 200
 	long := bytes.Repeat([]byte("abcdefg\xff\x00"), 40)
 	var want [lengths][2]uint64
@@ -67,7 +67,7 @@ func stable(s bloom.Scheme) error {
 	})
 }
 
-func hashAllocations(s bloom.Scheme) error {
+func hashAllocations(s *bloom.Scheme) error {
 	var sum uint64
 	return noAllocations("the hash", func() {
 		var stack [16]byte
@@ -79,7 +79,7 @@ func hashAllocations(s bloom.Scheme) error {
 
 // avalanche flips each bit of keys of several lengths. Each bit of the digest must then flip in about half of the
 // cases.
-func avalanche(s bloom.Scheme) error {
+func avalanche(s *bloom.Scheme) error {
 	const tries = 400
 	next := digests(2)
 	for _, length := range []int{1, 3, 8, 13, 16, 40} {
@@ -121,7 +121,7 @@ func avalanche(s bloom.Scheme) error {
 
 // longKeys checks that the digest of a long key changes with each byte, and the digest of a key of zeros with its
 // length.
-func longKeys(s bloom.Scheme) error {
+func longKeys(s *bloom.Scheme) error {
 	for _, length := range []int{100, 257, 1000, 4096} {
 		k := bytes.Repeat([]byte("0123456789abcdef+"), length/17+1)[:length]
 		h1, h2 := s.Digest(k)
@@ -146,7 +146,7 @@ func longKeys(s bloom.Scheme) error {
 }
 
 // halves checks that groups of four bits of the digest are independent of each other.
-func halves(s bloom.Scheme) error {
+func halves(s *bloom.Scheme) error {
 	const keys = 1 << 14
 	var digests [keys][2]uint64
 	for i := range digests {

@@ -143,7 +143,7 @@ const (
 type wanted func(h1, h2 uint64) bool
 
 // collect hashes a list on all processors. It returns the wanted digests and the number of keys.
-func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, error], wanted wanted) ([]digest, uint64, error) {
+func collect(ctx context.Context, hasher *bloom.Scheme, list iter.Seq2[[]byte, error], wanted wanted) ([]digest, uint64, error) {
 	type batch struct {
 		bytes []byte
 		ends  []int
@@ -240,7 +240,7 @@ func collect(ctx context.Context, hasher bloom.Scheme, list iter.Seq2[[]byte, er
 }
 
 // conflict names the key of the second list that has this digest.
-func conflict(hasher bloom.Scheme, out iter.Seq2[[]byte, error], d digest) error {
+func conflict(hasher *bloom.Scheme, out iter.Seq2[[]byte, error], d digest) error {
 	for key, err := range out {
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 // text, JSON or gob: use [Filter.WriteTo] and [Read].
 type Filter struct {
 	counters counters
-	scheme   bloom.Scheme
+	scheme   *bloom.Scheme
 }
 
 // New returns an empty filter whose false-positive rate is at most p while it has at most n different keys. It has a
@@ -32,7 +32,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*Filter, error) {
 	return newFilter(scheme, bloom.MaxBytes(opts...))
 }
 
-func newFilter(scheme bloom.Scheme, limit uint64) (*Filter, error) {
+func newFilter(scheme *bloom.Scheme, limit uint64) (*Filter, error) {
 	m := scheme.Params().M
 	if bytes := wordsFor(m) * 8; bytes > limit {
 		return nil, failure.Errorf(bloom.ErrTooLarge, "m = %d counters are %d bytes, want at most %d", m, bytes, limit)

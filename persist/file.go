@@ -33,7 +33,7 @@ import (
 // truncated it. Never truncate, overwrite or replace an open file. Removing it is harmless.
 type File struct {
 	path    string
-	scheme  bloom.Scheme
+	scheme  *bloom.Scheme
 	file    *os.File                // for Sync
 	mapping atomic.Pointer[mapping] // nil once closed
 }
@@ -182,7 +182,7 @@ func (f *File) SizeBytes() uint64 { return f.reading("SizeBytes").filter.SizeByt
 
 // Scheme returns the filter's parameters, strategy and hash. Its Filter method makes a filter in memory that
 // [File.Union] takes.
-func (f *File) Scheme() bloom.Scheme { return f.scheme }
+func (f *File) Scheme() *bloom.Scheme { return f.scheme }
 
 // String describes the file in a line for a log, in constant time.
 func (f *File) String() string {

@@ -35,7 +35,7 @@ func check(page []byte) uint32 {
 }
 
 // encodeHeader returns the header page of a new file, or the error of bloom.Scheme.AppendBinary.
-func encodeHeader(s bloom.Scheme) ([]byte, error) {
+func encodeHeader(s *bloom.Scheme) ([]byte, error) {
 	scheme, err := s.AppendBinary(nil)
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func encodeHeader(s bloom.Scheme) ([]byte, error) {
 
 // decodeHeader returns the scheme of a file that begins with page. It takes the options and returns the
 // errors of bloom.ReadScheme; the error wraps errors.ErrUnsupported if the words are in the other byte order.
-func decodeHeader(page []byte, opts []bloom.Option) (bloom.Scheme, error) {
-	var none bloom.Scheme
+func decodeHeader(page []byte, opts []bloom.Option) (*bloom.Scheme, error) {
+	var none *bloom.Scheme
 	if !bytes.HasPrefix(page, []byte(magic)) {
 		return none, format.Unexpected(page[:min(len(magic), len(page))], magic)
 	}

@@ -47,7 +47,7 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 	// Another process may make or remove the file between two steps.
 	for range 10 {
 		var f *File
-		f, err = open(path, os.O_RDWR, opts, &want)
+		f, err = open(path, os.O_RDWR, opts, want)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
@@ -148,7 +148,7 @@ func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 }
 
 // fileSize returns the length of the file, or an error if it does not fit in an int.
-func fileSize(s bloom.Scheme) (int64, error) {
+func fileSize(s *bloom.Scheme) (int64, error) {
 	if s.SizeBytes() > math.MaxInt-headerSize {
 		const most = math.MaxInt - headerSize
 		return 0, failure.Errorf(bloom.ErrTooLarge, "m = %d are %d bytes, this machine can map at most %d",
@@ -158,7 +158,7 @@ func fileSize(s bloom.Scheme) (int64, error) {
 }
 
 // create makes a file with an empty filter. The error wraps fs.ErrExist if there is a file.
-func create(files fileSystem, path string, scheme bloom.Scheme) error {
+func create(files fileSystem, path string, scheme *bloom.Scheme) error {
 	page, err := encodeHeader(scheme)
 	if err != nil {
 		return err

@@ -85,7 +85,7 @@ func cpu(t testing.TB, client *redis.Client) (ns float64) {
 // key can both be told that it is new.
 type setbit struct {
 	client *redis.Client
-	scheme bloom.Scheme
+	scheme *bloom.Scheme
 }
 
 // bits sends a command per bit and returns how many keys have a bit that was 0.

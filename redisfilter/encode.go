@@ -58,7 +58,7 @@ func appendDecimal(dst []byte, n uint64) []byte {
 }
 
 // blockOf returns the bits of key i in a layer. b.positions has the positions for scheme first.
-func (b *batch) blockOf(i int, l layer, first bloom.Scheme) block {
+func (b *batch) blockOf(i int, l layer, first *bloom.Scheme) block {
 	if l.scheme == first {
 		return blockOf(b.positionsOf(i))
 	}
@@ -68,7 +68,7 @@ func (b *batch) blockOf(i int, l layer, first bloom.Scheme) block {
 
 // pack encodes b.keys[from:to] for add.lua, each key with its bits in all layers. It also returns the largest number of
 // words per key in a layer.
-func (b *batch) pack(first bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
+func (b *batch) pack(first *bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
 	for _, l := range layers {
 		words = max(words, l.words)
 	}

@@ -31,7 +31,7 @@ func (m growing) layerKeys(i int) uint64 { return max(m.plan.perShard(), leastKe
 
 // scheme returns the scheme of layer i. The rates of all layers sum to p, as in package scalable: 1/(1·2) + 1/(2·3) +
 // ... = 1.
-func (m growing) scheme(i int) (bloom.Scheme, error) {
+func (m growing) scheme(i int) (*bloom.Scheme, error) {
 	s, err := newScheme(m.layerKeys(i), m.plan.p/(float64(i+1)*float64(i+2)), m.plan.bloom)
 	if err != nil {
 		return s, fmt.Errorf("%w, in layer %d of a filter for n = %d keys at p = %v", err, i, m.plan.n, m.plan.p)
@@ -39,7 +39,7 @@ func (m growing) scheme(i int) (bloom.Scheme, error) {
 	return s, nil
 }
 
-func (m growing) size() (s bloom.Scheme, layers int, keys uint64, err error) {
+func (m growing) size() (s *bloom.Scheme, layers int, keys uint64, err error) {
 	s, err = m.scheme(0)
 	return s, 1, m.layerKeys(0), err
 }

@@ -19,7 +19,7 @@ const manyKeys = 20_000
 // size returns a layer for the keys of a shard. Their number has the mean n/shards, and the square root of that as its
 // standard deviation. If shards have few keys and p is small, the fullest shards dominate the rate, so a layer has room
 // for six standard deviations. Otherwise one standard deviation suffices, see manyKeys.
-func (m plain) size() (s bloom.Scheme, layers int, keys uint64, err error) {
+func (m plain) size() (s *bloom.Scheme, layers int, keys uint64, err error) {
 	n, mean := m.plan.perShard(), float64(m.plan.n)/float64(m.plan.shards)
 	if m.plan.shards > 1 && mean >= manyKeys {
 		n = uint64(math.Ceil(mean + math.Sqrt(mean)))

@@ -20,15 +20,15 @@ type plan struct {
 	bloom  []bloom.Option // of all layers
 	shards int
 	mode   mode
-	scheme bloom.Scheme // of the first layers
-	first  []layer      // the layers of a new value
-	end    uint64       // where the epoch after the first layers begins
-	limit  uint64       // largest size of a shard in bytes
+	scheme *bloom.Scheme // of the first layers
+	first  []layer       // the layers of a new value
+	end    uint64        // where the epoch after the first layers begins
+	limit  uint64        // largest size of a shard in bytes
 }
 
 // A layer is a filter within the value of a shard.
 type layer struct {
-	scheme bloom.Scheme
+	scheme *bloom.Scheme
 	words  int    // words with bits of a key
 	at     uint64 // where its bits begin in the value
 	end    uint64 // where the epoch after it begins
@@ -39,7 +39,7 @@ type layer struct {
 // layers, or its latest generation. It never decreases.
 type mode interface {
 	// size returns the scheme of the first layers, their number, and the room of each in keys, 0 for no limit.
-	size() (s bloom.Scheme, layers int, keys uint64, err error)
+	size() (s *bloom.Scheme, layers int, keys uint64, err error)
 
 	// expect returns the state that the value probably has now.
 	expect(k known) uint64
@@ -155,7 +155,7 @@ func (f *plan) check(h header) error {
 // words that have bits of the key. newScheme uses two words per key if that takes at most a quarter more memory than
 // bloom.NewScheme. Otherwise it uses four words. These take at most 28 % more memory for p >= 1e-12, and a few blocks
 // more if n is small.
-func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
+func newScheme(n uint64, p float64, opts []bloom.Option) (*bloom.Scheme, error) {
 	best, err := bloom.NewScheme(n, p, opts...)
 	if err != nil || best.Strategy() != bloom.Blocked {
 		return best, err
@@ -185,7 +185,7 @@ func newScheme(n uint64, p float64, opts []bloom.Option) (bloom.Scheme, error) {
 }
 
 // wordsOf returns the number of words of a block that have bits of a key, z of bloom.Blocked.
-func wordsOf(s bloom.Scheme) int { return wordsPerKey(s.Params().K) }
+func wordsOf(s *bloom.Scheme) int { return wordsPerKey(s.Params().K) }
 
 func wordsPerKey(k int) int {
 	switch {

@@ -16,7 +16,7 @@ type windowed struct {
 	millis int64 // of a generation
 }
 
-func (m windowed) size() (s bloom.Scheme, layers int, keys uint64, err error) {
+func (m windowed) size() (s *bloom.Scheme, layers int, keys uint64, err error) {
 	// A lookup may read all generations of the window and one more.
 	layers, keys = m.plan.opts.generations+1, m.plan.perShard()
 	if s, err = newScheme(keys, m.plan.p/float64(layers), m.plan.bloom); err != nil {

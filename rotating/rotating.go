@@ -21,7 +21,7 @@ import (
 type Filter struct {
 	plan   plan
 	opts   []bloom.Option // of every layer
-	scheme bloom.Scheme   // of a first layer for n/generations keys
+	scheme *bloom.Scheme  // of a first layer for n/generations keys
 	own    uint64         // bytes reserved for each generation
 	time   timeline
 	layers layered.Growing

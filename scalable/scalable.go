@@ -22,7 +22,7 @@ type Filter struct {
 	n      uint64
 	p      float64
 	opts   []bloom.Option // of every layer
-	scheme bloom.Scheme   // of the first layer, to hash keys
+	scheme *bloom.Scheme  // of the first layer, to hash keys
 	layers layered.Growing
 }
 

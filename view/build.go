@@ -16,8 +16,8 @@ import (
 // the methods of the zero Writer panic. A Writer is not safe for concurrent use.
 type Writer struct {
 	bitsPerKey float64
-	scheme     bloom.Scheme // to hash keys; its m is not used
-	meta       uint32       // of the trailers
+	scheme     *bloom.Scheme // to hash keys; its m is not used
+	meta       uint32        // of the trailers
 	digests    [][2]uint64
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/vector"
 )
@@ -43,7 +42,7 @@ func (v View) kernels(hash vector.Input, b *vector.Bits) *vector.Row {
 
 // m returns the number of bits.
 func (v View) m() uint64 {
-	if v.scheme != (bloom.Scheme{}) {
+	if v.scheme != nil {
 		return v.scheme.Params().M // the words may have more bits
 	}
 	return uint64(v.bytes) * 8

@@ -20,7 +20,7 @@ func (v View) SizeBytes() uint64 {
 func (v View) Stats() bloom.Stats {
 	v.check()
 	s := v.scheme
-	if s == (bloom.Scheme{}) {
+	if s == nil {
 		s = sure(bloom.NewSchemeWithParams(bloom.Params{M: v.m(), K: int(v.meta & 0xff)},
 			bloom.WithStrategy(strategies[v.meta>>8&0xff]), bloom.WithHash(hashes[v.meta>>16&0xff]), bloom.WithSeed(v.seed())))
 	}

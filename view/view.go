@@ -50,9 +50,9 @@ import (
 // methods of the zero View panic, except String and LogValue.
 type View struct { // four words, because a larger value is not kept in registers
 	bits   unsafe.Pointer
-	bytes  int          // of the bits
-	scheme bloom.Scheme // zero if a trailer follows the bits
-	meta   uint32       // k, strategy and hash as in a trailer, and noSeed; 0 for the zero View
+	bytes  int           // of the bits
+	scheme *bloom.Scheme // zero if a trailer follows the bits
+	meta   uint32        // k, strategy and hash as in a trailer, and noSeed; 0 for the zero View
 }
 
 // The trailer follows the bits: the seed, 8 bytes; k, strategy, hash and version, 1 byte each; and a checksum of m and
@@ -157,10 +157,10 @@ func refusal(data []byte) error {
 //
 // The error wraps [bloom.ErrInvalid] if the number of bytes is neither m/8, rounded up, nor SizeBytes. It wraps
 // [bloom.ErrNotPortable] for [bloom.MapHash], because that hash differs in every process.
-func Over(s bloom.Scheme, bits []byte) (Filter, error) {
+func Over(s *bloom.Scheme, bits []byte) (Filter, error) {
 	switch {
-	case s == (bloom.Scheme{}):
-		return Filter{}, failure.Errorf(bloom.ErrInvalid, "a view with the zero Scheme, want one of NewScheme")
+	case s == nil:
+		return Filter{}, failure.Errorf(bloom.ErrInvalid, "a view without a Scheme, want one of NewScheme")
 	case s.Hash() == bloom.MapHash:
 		return Filter{}, failure.Errorf(bloom.ErrNotPortable, "a view with hash %v, which differs in every process", s.Hash())
 	}
@@ -176,7 +176,7 @@ func Over(s bloom.Scheme, bits []byte) (Filter, error) {
 }
 
 // metaOf returns k and the numbers of the strategy and the hash, as in a trailer.
-func metaOf(s bloom.Scheme) uint32 {
+func metaOf(s *bloom.Scheme) uint32 {
 	return uint32(s.Params().K) | numberIn(strategies[:], s.Strategy())<<8 | numberIn(hashes[:], s.Hash())<<16
 }
 
@@ -224,7 +224,7 @@ func seedless(seed uint64) uint32 {
 
 // seed returns the seed of the hash.
 func (v View) seed() uint64 {
-	if v.scheme == (bloom.Scheme{}) {
+	if v.scheme == nil {
 		return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(v.bits, v.bytes))[:])
 	}
 	return v.scheme.Seed()
@@ -266,7 +266,7 @@ func (v View) String() string {
 	switch {
 	case v.meta == 0:
 		return "view.View(zero)"
-	case v.scheme != (bloom.Scheme{}):
+	case v.scheme != nil:
 		return fmt.Sprintf("view.View(%s bytes=%d)", v.scheme.String(), v.bytes)
 	}
 	return fmt.Sprintf("view.View(m=%d k=%d strategy=%q hash=%s:%016x bytes=%d)",

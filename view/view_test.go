@@ -139,7 +139,7 @@ func TestViewIsTheFilter(t *testing.T) {
 }
 
 // addOne adds a key in one of two ways.
-func addOne(f Filter, s bloom.Scheme, key []byte, way int) {
+func addOne(f Filter, s *bloom.Scheme, key []byte, way int) {
 	if way%2 == 0 || s.Strategy().NeedsKey() {
 		f.Add(key)
 		return
@@ -257,7 +257,7 @@ func TestOverRefuses(t *testing.T) {
 		}
 		require.ErrorIs(t, err, bloom.ErrInvalid)
 	}
-	_, err := Over(bloom.Scheme{}, nil)
+	_, err := Over(nil, nil)
 	require.ErrorIs(t, err, bloom.ErrInvalid)
 	_, err = Over(bloom.MustNew(10, 0.1, bloom.WithHash(bloom.MapHash)).Scheme(), make([]byte, 8))
 	require.ErrorIs(t, err, bloom.ErrNotPortable)

@@ -125,7 +125,7 @@ func search(t *testing.T, enough int, record func(round uint64) []porcupine.Oper
 
 // races returns a function that records a history of goroutines that add and look up three keys, and
 // counts the histories without a key that may be a false positive.
-func races(goroutines int, scheme bloom.Scheme, strict *int, filter func() *bloom.BloomFilter) func(round uint64) []porcupine.Operation {
+func races(goroutines int, scheme *bloom.Scheme, strict *int, filter func() *bloom.BloomFilter) func(round uint64) []porcupine.Operation {
 	return func(round uint64) []porcupine.Operation {
 		keys, positions := [][]byte{}, [][]uint64{}
 		for i := range 3 {
@@ -153,8 +153,8 @@ func races(goroutines int, scheme bloom.Scheme, strict *int, filter func() *bloo
 }
 
 // schemes returns every strategy in a filter where few keys share bits, and in one where most do.
-func schemes(t *testing.T) map[string]bloom.Scheme {
-	all := map[string]bloom.Scheme{}
+func schemes(t *testing.T) map[string]*bloom.Scheme {
+	all := map[string]*bloom.Scheme{}
 	custom := bloom.NewStrategy("custom", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 { return (h1 + uint64(i)*h2) % m })})
 	for _, s := range append(bloom.Strategies(), custom) {
 		for _, k := range []int{6, 8, 16} {

@@ -51,13 +51,13 @@ type BloomFilter bloom.BloomFilter
 func (f *BloomFilter) Filter() *bloom.BloomFilter { return (*bloom.BloomFilter)(f) }
 
 // isZero reports whether f is the zero BloomFilter.
-func (f *BloomFilter) isZero() bool { return f.Filter().Scheme() == (bloom.Scheme{}) }
+func (f *BloomFilter) isZero() bool { return f.Filter().Scheme() == nil }
 
 // New returns an empty filter of m bits and k positions per key, each at least one. It panics if k is above 255
 // or the machine has too little memory.
 func New(m, k uint) *BloomFilter { return (*BloomFilter)(must(schemeOf(m, k).Filter())) }
 
-func schemeOf(m, k uint) bloom.Scheme {
+func schemeOf(m, k uint) *bloom.Scheme {
 	return must(bitsandblooms.Scheme(uint64(max(m, 1)), int(min(max(k, 1), math.MaxInt))))
 }
 

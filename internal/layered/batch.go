@@ -20,7 +20,7 @@ type Batch struct {
 }
 
 // Hash takes the first keys, at most a group, and hashes them.
-func (b *Batch) Hash(s bloom.Scheme, keys [][]byte) {
+func (b *Batch) Hash(s *bloom.Scheme, keys [][]byte) {
 	b.Keys = min(len(keys), Group)
 	for i, key := range keys[:b.Keys] {
 		b.Digests[i][0], b.Digests[i][1] = s.Digest(key)
@@ -52,7 +52,7 @@ var InCache uint64 = 1 << 20
 // AddMany calls add for each key until add returns an error. It sets added, if not nil, and counts the true answers.
 // now returns the layers; AddMany calls it once per group. If the layers are larger than the cache, it calls add only
 // for keys that no layer has.
-func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add func(h1, h2 uint64) (bool, error)) (count int, err error) {
+func AddMany(s *bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add func(h1, h2 uint64) (bool, error)) (count int, err error) {
 	clear(added)
 	var b Batch
 	for first := 0; first < len(keys); first += Group {
@@ -76,7 +76,7 @@ func AddMany(s bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add
 
 // ContainsMany looks up keys and returns the number of true answers. If found is not nil, ContainsMany sets found[i] to
 // the answer for key i. now returns the layers; ContainsMany calls it once per group.
-func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers) (count int) {
+func ContainsMany(s *bloom.Scheme, keys [][]byte, found []bool, now func() Layers) (count int) {
 	var b Batch
 	for first := 0; first < len(keys); first += Group {
 		group, layers := keys[first:min(first+Group, len(keys))], now()
@@ -94,7 +94,7 @@ func ContainsMany(s bloom.Scheme, keys [][]byte, found []bool, now func() Layers
 }
 
 // begin looks up a group of keys if the newest layer is larger than InCache. Otherwise it sets Keys to 0.
-func (b *Batch) begin(s bloom.Scheme, keys [][]byte, layers Layers) {
+func (b *Batch) begin(s *bloom.Scheme, keys [][]byte, layers Layers) {
 	b.Keys = 0
 	if len(layers) > 0 && layers.Newest().SizeBytes() > InCache {
 		b.Hash(s, keys)

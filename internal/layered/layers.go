@@ -130,7 +130,7 @@ func Total(sum *bloom.Stats, of bloom.Stats) {
 }
 
 // CheckStrategy returns an error of the given kind if the strategy needs more than the digest.
-func CheckStrategy(s bloom.Scheme, kind error) error {
+func CheckStrategy(s *bloom.Scheme, kind error) error {
 	if !s.Strategy().NeedsKey() {
 		return nil
 	}

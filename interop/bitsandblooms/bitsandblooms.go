@@ -38,14 +38,14 @@ var ln2 = math.Ln2
 
 // Scheme returns the scheme of the filters that New(m, k) of bits-and-blooms makes. It caches schemes, to save time
 // with many small filters of the same m and k. It returns the errors of [bloom.NewSchemeWithParams].
-func Scheme(m uint64, k int) (bloom.Scheme, error) {
+func Scheme(m uint64, k int) (*bloom.Scheme, error) {
 	kept := &schemes[(m*0x9e3779b97f4a7c15>>32+uint64(k))%uint64(len(schemes))]
 	if s := kept.Load(); s != nil && s.Params() == (bloom.Params{M: m, K: k}) {
-		return *s, nil
+		return s, nil
 	}
 	s, err := bloom.NewSchemeWithParams(bloom.Params{M: m, K: k}, required...)
 	if err == nil {
-		kept.Store(&s)
+		kept.Store(s)
 	}
 	return s, err
 }

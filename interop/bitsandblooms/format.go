@@ -51,7 +51,7 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 }
 
 // shape returns the scheme of a filter and the byte order of its bit set. length is the bit set's length field.
-func shape(m, k uint64, length []byte, opts []bloom.Option) (s bloom.Scheme, order binary.ByteOrder, err error) {
+func shape(m, k uint64, length []byte, opts []bloom.Option) (s *bloom.Scheme, order binary.ByteOrder, err error) {
 	switch {
 	case m == 0:
 		return s, nil, failure.Errorf(bloom.ErrCorrupt, "m = 0 bits, want at least 1")
@@ -96,7 +96,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 // portable is foreign.Portable in a tenth of the time. It checks only the strategy, because the strategy takes neither
 // a hash nor a seed.
 func portable(f *bloom.BloomFilter) error {
-	if f != nil && f.Scheme() != (bloom.Scheme{}) && f.Scheme().Strategy() == Strategy {
+	if f != nil && f.Scheme() != nil && f.Scheme().Strategy() == Strategy {
 		return nil
 	}
 	return foreign.Portable(f, required...)

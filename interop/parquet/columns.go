@@ -273,7 +273,7 @@ func (c Column) contains(r io.ReaderAt, key []byte) (bool, error) {
 }
 
 // containsAt looks up a key in the bits from offset on.
-func containsAt(r io.ReaderAt, offset int64, s bloom.Scheme, key []byte) (bool, error) {
+func containsAt(r io.ReaderAt, offset int64, s *bloom.Scheme, key []byte) (bool, error) {
 	var positions [k]uint64
 	s.AppendPositions(positions[:0], key)
 	var block [blockBytes]byte
@@ -308,7 +308,7 @@ func (c Column) zeros() (plus, minus []byte) {
 
 // scheme reads the header of the filter. It returns the scheme and the offset of the bits, after a check that the bits
 // are within the file.
-func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s bloom.Scheme, offset int64, err error) {
+func (c Column) scheme(r io.ReaderAt, opts []bloom.Option) (s *bloom.Scheme, offset int64, err error) {
 	if c.refused != nil {
 		return s, 0, c.refused
 	}

@@ -58,7 +58,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	return foreign.New(bloom.Params{N: n, P: p, M: size * 8, K: k}, required, opts)
 }
 
-func schemeOf(size uint64, opts []bloom.Option) (bloom.Scheme, error) {
+func schemeOf(size uint64, opts []bloom.Option) (*bloom.Scheme, error) {
 	return foreign.Scheme(bloom.Params{M: size * 8, K: k}, required, opts)
 }
 

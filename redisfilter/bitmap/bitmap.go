@@ -69,11 +69,11 @@ type Filter struct {
 // bloom.ErrInvalid, or bloom.ErrTooLarge for more than 2^32 bits.
 func Open(client redis.UniversalClient, key string, positions Positions, ttl time.Duration, renew bool) (*Filter, error) {
 	sender, err := send.New(client, 0, 0)
-	switch s, isScheme := positions.(bloom.Scheme); {
+	switch s, isScheme := positions.(*bloom.Scheme); {
 	case err != nil:
 	case ttl < 0 || ttl > 0 && ttl < time.Millisecond || ttl == 0 && renew:
 		err = send.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1ms, or 0 for none that is never renewed", ttl)
-	case positions == nil || isScheme && s == (bloom.Scheme{}):
+	case positions == nil || isScheme && s == nil:
 		err = send.Errorf(bloom.ErrInvalid, "no positions, want a Scheme of NewScheme")
 	case isScheme && s.Params().M > maxBits:
 		err = send.Errorf(bloom.ErrTooLarge, "m = %d bits, want at most %d", s.Params().M, uint64(maxBits))
@@ -230,7 +230,7 @@ func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	switch s := f.positions.(type) {
 	case goZero:
 		stats.M = uint64(s)
-	case bloom.Scheme:
+	case *bloom.Scheme:
 		strategy = s.Strategy()
 		stats.Params, stats.Strategy, stats.Hash = s.Params(), strategy.Name(), s.Hash().Name()
 	}

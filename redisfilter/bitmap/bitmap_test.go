@@ -32,7 +32,7 @@ const fox = "The quick brown fox jumps over the lazy dog"
 // javaArticle is the layout of a filter that a much-copied Java article keeps in a
 // Redis bitmap: Guava's positions for 3000 keys at 3 %, modulo an m that is not
 // rounded.
-func javaArticle(t testing.TB) bloom.Scheme {
+func javaArticle(t testing.TB) *bloom.Scheme {
 	t.Helper()
 	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz64))
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func javaArticle(t testing.TB) bloom.Scheme {
 }
 
 // helper is the layout of the Java class BloomFilterHelper of many tutorials.
-func helper(t testing.TB) bloom.Scheme {
+func helper(t testing.TB) *bloom.Scheme {
 	t.Helper()
 	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz32))
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestBadBitmaps(t *testing.T) {
 		ttl       time.Duration
 	}{
 		{"no positions", nil, 0},
-		{"no positions", bloom.Scheme{}, 0},
+		{"no positions", nil, 0},
 		{"its hash is maphash", mapHash, 0},
 		{"TTL 1µs", javaArticle(t), time.Microsecond},
 		{"TTL -1ns", javaArticle(t), -1},

@@ -12,11 +12,11 @@ import (
 
 // Solve returns the filter for two of n, p and m; the third is 0. If all three are given, it checks that they agree. It
 // computes every filter with bloom.NewScheme, and finds n or p by bisection.
-func Solve(s bloom.Strategy, n, p, m float64) (bloom.Scheme, error) {
+func Solve(s bloom.Strategy, n, p, m float64) (*bloom.Scheme, error) {
 	const most = 1 << 53
 	for what, v := range map[string]float64{"n": n, "m": m} {
 		if v != math.Floor(v) || v >= most && m > 0 || v >= 1<<63 {
-			return bloom.Scheme{}, fmt.Errorf("%s = %v, want a whole number below 2^53", what, v)
+			return nil, fmt.Errorf("%s = %v, want a whole number below 2^53", what, v)
 		}
 	}
 	fits := func(n, p float64) bool {
@@ -32,14 +32,14 @@ func Solve(s bloom.Strategy, n, p, m float64) (bloom.Scheme, error) {
 			}
 		}
 		if n == 0 {
-			return bloom.Scheme{}, fmt.Errorf("%s bits keep p = %v for no key", humanize.Commaf(m), p)
+			return nil, fmt.Errorf("%s bits keep p = %v for no key", humanize.Commaf(m), p)
 		}
 	case n > 0 && m > 0:
 		if p = 0.99; !fits(n, p) {
 			p = 0.5 // SplitBlock takes no larger p
 		}
 		if !fits(n, p) {
-			return bloom.Scheme{}, fmt.Errorf("%s bits are too few for %s keys: their rate is 1, or nearly so",
+			return nil, fmt.Errorf("%s bits are too few for %s keys: their rate is 1, or nearly so",
 				humanize.Commaf(m), humanize.Commaf(n))
 		}
 		for low := 1e-20; p/low > 1.0001; {
@@ -52,7 +52,7 @@ func Solve(s bloom.Strategy, n, p, m float64) (bloom.Scheme, error) {
 		exponent := math.Pow10(3 - int(math.Ceil(math.Log10(p))))
 		p = math.Ceil(p*exponent) / exponent // three digits
 	default:
-		return bloom.Scheme{}, errors.New("give two of n, p and the memory")
+		return nil, errors.New("give two of n, p and the memory")
 	}
 	scheme, err := bloom.NewScheme(uint64(n), p, bloom.WithStrategy(s))
 	if err == nil && m > 0 && float64(scheme.Params().M) > m {

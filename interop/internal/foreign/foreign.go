@@ -36,7 +36,7 @@ func Params(n uint64, p, m, k float64, maxM uint64) (bloom.Params, error) {
 
 // Scheme returns the scheme with the given parameters and the options that a format requires. It refuses opts that
 // change the strategy, the hash or the seed.
-func Scheme(p bloom.Params, required, opts []bloom.Option) (bloom.Scheme, error) {
+func Scheme(p bloom.Params, required, opts []bloom.Option) (*bloom.Scheme, error) {
 	s, err := bloom.NewSchemeWithParams(p, slices.Concat(required, opts)...)
 	if err != nil {
 		return s, err
@@ -58,7 +58,7 @@ func (k kind) String() string {
 	return fmt.Sprintf("strategy %q, hash %q and seed %d", k.strategy, k.hash, k.seed)
 }
 
-func kindOf(s bloom.Scheme) kind { return kind{s.Strategy(), s.Hash().Name(), s.Seed()} }
+func kindOf(s *bloom.Scheme) kind { return kind{s.Strategy(), s.Hash().Name(), s.Seed()} }
 
 func requiredKind(required []bloom.Option) kind {
 	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 256, K: 8}, required...) // every strategy takes this m and k
@@ -94,7 +94,7 @@ func Usable(f *bloom.BloomFilter) error {
 	switch {
 	case f == nil:
 		return failure.Errorf(bloom.ErrInvalid, "the filter is nil")
-	case f.Scheme() == (bloom.Scheme{}):
+	case f.Scheme() == nil:
 		return failure.Errorf(bloom.ErrInvalid, "the zero BloomFilter, want one that was made or read")
 	}
 	return nil
@@ -102,7 +102,7 @@ func Usable(f *bloom.BloomFilter) error {
 
 // Read reads the words of a filter with the given scheme, and nothing beyond them. It allocates memory as the words
 // arrive.
-func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilter, error) {
+func Read(r io.Reader, order binary.ByteOrder, s *bloom.Scheme) (*bloom.BloomFilter, error) {
 	m := s.Params().M
 	tooLarge := func(err error) error {
 		if err != nil {
@@ -129,7 +129,7 @@ func Read(r io.Reader, order binary.ByteOrder, s bloom.Scheme) (*bloom.BloomFilt
 
 // Over returns a filter that uses words. They are in the given byte order. Over converts them to native order, so no
 // other goroutine may use them.
-func Over(s bloom.Scheme, order binary.ByteOrder, words []atomic.Uint64) (*bloom.BloomFilter, error) {
+func Over(s *bloom.Scheme, order binary.ByteOrder, words []atomic.Uint64) (*bloom.BloomFilter, error) {
 	format.ToNative(words, order)
 	f, err := s.FilterOver(words)
 	if err != nil {
