@@ -24,7 +24,7 @@ type kernel struct {
 
 	layout vector.Layout // of the kernels in assembly
 
-	// A strategy that hashes the key itself has only these. The keys come through memory.NoEscape.
+	// A strategy that hashes the key itself has only the following functions. The keys come through memory.NoEscape.
 	addKey, containsKey func(b *kernelArgs, key []byte) bool
 	positionsOfKey      func(dst []uint64, key []byte)
 }

@@ -39,8 +39,8 @@ func (*blocked) limits() limits {
 	return limits{unit: blockBits, sizeUnit: blockBits, maxM: math.MaxUint64, minK: 2, maxK: maxK, stepK: 2, minP: minBlockedP, maxP: 1}
 }
 
-// minBlockedP is the smallest p for which New sizes a Blocked filter. m is 1.9 times the classical bound at p = 1e-9,
-// and 2.8 times at 1e-12.
+// minBlockedP is the smallest p for which New sizes a Blocked filter. m is 1.9 times the classical -n·ln p/(ln 2)² at p
+// = 1e-9, and 2.8 times at 1e-12.
 const minBlockedP = 1e-12
 
 func (*blocked) size(n uint64, p float64) (m uint64, k int, err error) {

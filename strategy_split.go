@@ -60,8 +60,8 @@ const (
 	// 32 bits of a digest select the block.
 	maxSplitBlocks = 1<<32 - 1
 
-	// New sizes a SplitBlock filter for p in this range. It takes 3.1 times the classical bound at 1e-7, 2.2 times at
-	// 0.5, and more beyond.
+	// New sizes a SplitBlock filter for p in this range. It takes 3.1 times the classical -n·ln p/(ln 2)² bits at 1e-7,
+	// 2.2 times at 0.5, and more beyond.
 	minSplitP, maxSplitP = 1e-7, 0.5
 )
 

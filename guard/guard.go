@@ -107,7 +107,7 @@ func (g *Guard) getState() *state {
 }
 
 // Contains returns false if the key is definitely not in the store, true if it may be. [Guard.Metrics] does not count
-// its calls.
+// calls of Contains.
 func (g *Guard) Contains(key []byte) bool {
 	filter := g.getState().filter
 	return filter == nil || filter.Contains(key)

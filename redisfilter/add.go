@@ -62,8 +62,8 @@ func (f *handle) request(b *batch) (*request, error) {
 	return r, nil
 }
 
-// epochArgs returns the first arguments of add.lua: the epoch, its offset after the body, and whether replicas confirm
-// the add.
+// epochArgs returns the first arguments of add.lua: the epoch, the offset of the epoch in the value, and whether
+// replicas confirm the add.
 func (f *handle) epochArgs(v *incarnation) []any {
 	return []any{v.epoch, f.plan.end, f.sender.Replicas > 0}
 }

@@ -23,7 +23,8 @@ const (
 )
 
 // gone is called when the value of a batch is not the one that the handle knows. If the known value has expired, the
-// batch goes on with the next value. Otherwise gone sets the error ErrLost. The next call goes on.
+// batch goes on with the next value. Otherwise gone sets the error ErrLost, and the next call goes on with the present
+// value.
 func (f *handle) gone(ctx context.Context, add bool, b *batch, how string) {
 	v := b.value
 	if !v.expires.IsZero() {

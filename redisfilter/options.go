@@ -100,9 +100,9 @@ func WithGrowth() Option {
 }
 
 // WithGenerations makes a filter for n keys per generation that forgets keys. It remembers a key during the generation
-// in which the key was added and count further ones: for at least count·length, its window, and at most one length
-// more: 24 to 36 hours for (12*time.Hour, 2). length is at least 100 ms, and is rounded up to whole milliseconds. count
-// is 1 to 16; 2 is a good choice. Lookups and adds read count+1 generations.
+// in which the key was added and count further ones. This takes at least count·length, the window, and at most one
+// length more: 24 to 36 hours for (12*time.Hour, 2). length is at least 100 ms, and is rounded up to whole
+// milliseconds. count is 1 to 16; 2 is a good choice. Lookups and adds read count+1 generations.
 //
 // The rate is at most p for any number of keys. If a generation has n keys, adds of new keys return [bloom.ErrFull]
 // until the next one begins. Each shard counts its share of n, with room for chance: it may be full before all shards

@@ -24,8 +24,8 @@ import (
 // Memory for n/generations keys is reserved for each of the generations + 1 generations. The rest goes to the
 // generation that needs it first.
 
-// maxLayers is the largest number of layers of a generation. Each adds half of the room so far, so 100 layers hold 2^58
-// keys.
+// maxLayers is the largest number of layers of a generation. Each layer adds half of the room so far, so 100 layers
+// hold 2^58 keys.
 const maxLayers = 128
 
 // A part has the totals of the layers of one generation.

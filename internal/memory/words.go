@@ -13,7 +13,8 @@ func NewWords(n uint64) ([]atomic.Uint64, error) {
 	return TryWords(n)
 }
 
-// CheckWords returns an error if this machine cannot hold n words. The error begins with their bytes.
+// CheckWords returns an error if this machine cannot hold n words. The error begins with the size of the words in
+// bytes.
 func CheckWords(n uint64) error {
 	if n < 1<<20/8 {
 		return nil // without the system call

@@ -80,8 +80,8 @@ func For(l Layout, h Input, b *Bits, shared bool) *Row {
 	return table[h][l]
 }
 
-// eightsTake reports whether doubleEights works for m bits. Its kernels multiply by m in 32 bits: with m = 2^32, all
-// positions would be 0.
+// eightsTake reports whether doubleEights works for m bits. The kernels of doubleEights multiply by m in 32 bits: with
+// m = 2^32, all positions would be 0.
 func eightsTake(m uint64) bool { return m < 1<<32 }
 
 // table has the rows by hash and layout; all are nil if this processor has no kernels.

@@ -54,8 +54,8 @@ type Plan struct {
 //	k = ceil(0.693147180559945·b)
 //
 // The only option is [bloom.WithMaxBytes]. It limits the memory of all layers together, also when the filter grows. The
-// error wraps bloom.ErrInvalid if n is 0, p is not between 0 and 1 or for another option, and bloom.ErrTooLarge if
-// there is too little memory.
+// error wraps bloom.ErrInvalid if n is 0, if p is not between 0 and 1, or for another option. It wraps
+// bloom.ErrTooLarge if there is too little memory.
 func New(plan Plan, opts ...bloom.Option) (*Filter, error) {
 	switch {
 	case plan.N == 0:

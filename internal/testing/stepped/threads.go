@@ -94,7 +94,8 @@ type thread struct {
 	writes int  // number of writes by this thread
 }
 
-// A word is a word of memory that a run has changed. adds is its part of the sum, 0 while it has its first value.
+// A word is a word of memory that a run has changed. adds is the part of the word in run.sum, 0 while the word has its
+// first value.
 type word struct{ name, first, adds uint64 }
 
 // now is the present run, and current the thread that is running.

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// A Bool is an atomic.Bool.
+// A Bool is an atomic.Bool whose operations are steps.
 type Bool struct{ x Int64 }
 
 func (b *Bool) Load() bool       { return b.x.Load() != 0 }

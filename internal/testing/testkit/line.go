@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Line is a barrier for goroutines: they start at the same moment, round after round. They spin, because waking a
-// goroutine takes as long as a hundred adds. On a busy machine, spinning goroutines would keep the last one from
+// A Line is a barrier for goroutines: they start at the same moment, round after round. The goroutines spin, because
+// waking one takes as long as a hundred adds. On a busy machine, spinning goroutines would keep the last one from
 // running. So they first wait until all have arrived, with sleeps after some microseconds, and then until all are
 // awake.
 type Line struct {

@@ -26,7 +26,7 @@ func Missing(t testing.TB, what string) {
 	t.Skipf("NOT TESTED without %s: see .ci/install", what)
 }
 
-// ByIndex returns the Positions of a definition whose i-th position, i < k, is index(h1, h2, i, m).
+// ByIndex returns the field Positions of a bloom.Definition. Position i of a key, 0 <= i < k, is index(h1, h2, i, m).
 func ByIndex(index func(h1, h2 uint64, i int, m uint64) uint64) func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
 	return func(m uint64, _ int) (func(h1, h2 uint64, i int) uint64, error) {
 		return func(h1, h2 uint64, i int) uint64 { return index(h1, h2, i, m) }, nil

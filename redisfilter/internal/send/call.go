@@ -55,8 +55,9 @@ const (
 	withdrawn // it will not be sent
 )
 
-// A verb is the name of a command that adds. A client encodes it only when it writes the command to an open connection:
-// not when it chooses a node, and not when a hook prints the command.
+// A verb is the name of a command that adds. A client encodes the name only when it writes the command to an open
+// connection, not when it chooses a node or a hook prints the command. So MarshalBinary records that the add may have
+// been sent.
 type verb struct {
 	name string
 	call *Call

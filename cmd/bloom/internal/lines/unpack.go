@@ -11,8 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A kind is a kind of file that is not text. Such a file begins with magic. A ? in magic stands for a digit from 1 to
-// 9.
+// A kind is a kind of file that is not text. Such a file begins with magic. A ? in magic is a digit from 1 to 9.
 type kind struct {
 	name, magic string
 	advice      string                                   // how to turn it into lines
