@@ -214,7 +214,7 @@ next:
 	EACHDIGEST
 	SPLIT
 	VPOR want, have, have
-	VMOVDQU have, (block)
+	VMOVDQU have, (hash1)
 	ADDQ $16, element
 	DECQ left
 	JNE next

@@ -10,7 +10,9 @@
 
 #define y          R10 // hash2 xor probe.Xor
 #define block      SI // its address
-#define word1      R8 // addresses of the key's words in it
+#define index1     R8 // of the key's words in the halves of it
+#define index2     R9
+#define word1      R8 // addresses of these words
 #define word2      R9
 #define last       R9 // address of the word that is written last
 #define missing    DX // bits to set in it
@@ -40,7 +42,6 @@
 #define unset1     Y5 // the key's bits that are unset
 #define unset2     Y6
 #define zero       Y8
-#define salt       Y14 // one for each lane
 #define one32      Y13 // 1 in each lane of 32 bits
 #define one64      Y14 // 1 in each lane of 64 bits
 #define one64X     X14
@@ -94,35 +95,34 @@ GLOBL salts<>(SB), RODATA|NOPTR, $32
 
 // SPLITSTART loads the constants of SPLIT.
 //
-//	in: -; out: salt one32; clobbers: -
+//	in: -; out: one32; clobbers: -
 #define SPLITSTART \
-	VMOVDQU salts<>(SB), salt \
 	VPBROADCASTQ numbers<>+16(SB), one32
 
-// SPLIT looks at all words of the block.
+// SPLIT looks at all words of the block. It leaves the address of the block in hash1.
 //
-//	in: hash1 filter salt one32; out: block want have flags; clobbers: hash1
+//	in: hash1 filter one32; out: hash1 want have flags; clobbers: -
 #define SPLIT \
-	VMOVD hash1, wantX        \
-	SHRQ $32, hash1           \
-	IMULQ blocks, hash1       \
-	VPBROADCASTD wantX, want  \
-	SHRQ $32, hash1           \
-	VPMULLD salt, want, want  \
-	SHLQ $5, hash1            \
-	VPSRLD $27, want, want    \
-	ADDQ words, hash1         \
-	VPSLLVD want, one32, want \
-	VMOVDQU (hash1), have     \
-	MOVQ hash1, block         \
+	VMOVD hash1, wantX              \
+	SHRQ $32, hash1                 \
+	IMULQ blocks, hash1             \
+	VPBROADCASTD wantX, want        \
+	SHRQ $32, hash1                 \
+	VPMULLD salts<>(SB), want, want \
+	SHLQ $5, hash1                  \
+	VPSRLD $27, want, want          \
+	ADDQ words, hash1               \
+	VPSLLVD want, one32, want       \
+	VMOVDQU (hash1), have           \
 	VPTEST want, have
 
 // SETSPLIT sets the lower half unless only it has unset bits, then the half with the last unset bit. The upper half's
 // words are loaded again after the lower half: taken from have, they cost AMD's processors a nanosecond.
 //
-//	in: want have block; out: flags;
+//	in: hash1 want have; out: flags;
 //	clobbers: X5 X6 old old2 missing1 missing2 upper1 upper2 new new2 block
 #define SETSPLIT \
+	MOVQ hash1, block           \
 	VEXTRACTI128 $1, want, X5   \
 	VEXTRACTI128 $1, have, X6   \
 	VMOVQ haveX, old            \
@@ -244,40 +244,38 @@ masked:
 // BLOCKED2 looks at two words. It keeps to 16 bytes: one key fills no more, its bits reach the locked instructions
 // sooner, and a single call needs no VZEROUPPER. It never has 8, 16, ... probes.
 //
-//	in: hash1 filter y shiftsX low6X one64X; out: word1 word2 haveX wantX flags;
-//	clobbers: DX AX block numberX rest X5 tXor
+//	in: hash1 filter y shiftsX low6X one64X; out: block index1 index2 haveX wantX flags;
+//	clobbers: DX AX numberX rest X5 tXor
 #define BLOCKED2 \
-	BLOCK                             \
-	SPREAD                            \
-	MOVQ y, word1                     \
-	SHRQ $62, word1                   \
-	LEAQ (block)(word1*8), word1      \
-	MOVQ y, word2                     \
-	SHRQ $60, word2                   \
-	ANDL $3, word2                    \
-	LEAQ 32(block)(word2*8), word2    \
-	VMOVQ (word1), haveX              \
-	VPINSRQ $1, (word2), haveX, haveX \
-	MOVQ positions, rest              \
-	PAIR(wantX)                       \
-	JEQ masked                        \
-	MORE                              \
-	JEQ masked                        \
-	MORE                              \
-	JEQ masked                        \
-	XORL tXor, tXor                   \
-round:                                \
-	MORE                              \
-	NEXT                              \
-	SPREAD                            \
-	PAIR(X5)                          \
-	VPOR X5, wantX, wantX             \
-	JEQ masked                        \
-	MORE                              \
-	JEQ masked                        \
-	MORE                              \
-	JNE round                         \
-masked:                               \
+	BLOCK                                         \
+	SPREAD                                        \
+	MOVQ y, index1                                \
+	SHRQ $62, index1                              \
+	MOVQ y, index2                                \
+	SHRQ $60, index2                              \
+	ANDL $3, index2                               \
+	VMOVQ (block)(index1*8), haveX                \
+	VPINSRQ $1, 32(block)(index2*8), haveX, haveX \
+	MOVQ positions, rest                          \
+	PAIR(wantX)                                   \
+	JEQ masked                                    \
+	MORE                                          \
+	JEQ masked                                    \
+	MORE                                          \
+	JEQ masked                                    \
+	XORL tXor, tXor                               \
+round:                                         \
+	MORE                                          \
+	NEXT                                          \
+	SPREAD                                        \
+	PAIR(X5)                                      \
+	VPOR X5, wantX, wantX                         \
+	JEQ masked                                    \
+	MORE                                          \
+	JEQ masked                                    \
+	MORE                                          \
+	JNE round                                     \
+masked:                                        \
 	VPTEST wantX, haveX
 
 // SPREAD shifts a copy of the number for the second word. PAIR makes bits of the next probe of each word. MORE takes
@@ -304,19 +302,21 @@ masked:                               \
 // new key usually has one, and the locked instruction need not wait for the words: with conditional moves, a new key
 // took up to a tenth longer.
 //
-//	in: wantX haveX word1 word2; out: flags; clobbers: CX missing old R11 word1 word2 new
+//	in: wantX haveX block index1 index2; out: flags; clobbers: CX missing old R11 word1 word2 new
 #define SET2 \
-	VMOVQ wantX, CX            \
-	VPEXTRQ $1, wantX, missing \
-	VPEXTRQ $1, haveX, old     \
-	ANDNQ missing, old, R11    \
-	JNE inorder                \
-	XCHGQ CX, missing          \
-	XCHGQ word1, word2         \
-	VMOVQ haveX, old           \
-inorder:                       \
-	LOCK                       \
-	ORQ CX, (word1)            \
+	LEAQ (block)(index1*8), word1   \
+	LEAQ 32(block)(index2*8), word2 \
+	VMOVQ wantX, CX                 \
+	VPEXTRQ $1, wantX, missing      \
+	VPEXTRQ $1, haveX, old          \
+	ANDNQ missing, old, R11         \
+	JNE inorder                     \
+	XCHGQ CX, missing               \
+	XCHGQ word1, word2              \
+	VMOVQ haveX, old                \
+inorder:                            \
+	LOCK                            \
+	ORQ CX, (word1)                 \
 	LASTWORD
 
 // BLOCKED4 looks at four words. Of each pair of words, a bit of y selects one.
