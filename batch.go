@@ -57,7 +57,7 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 	case len(keys) == 0 || f.prefetches(false, add):
 	case f.byKey.HasMany():
 		return f.byRow(keys, answers, add)
-	case f.byDigest == nil || add && f.addsDigest == nil && f.byKey == nil:
+	case f.byDigest == nil || add && f.faster[vector.Add] == nil && f.byKey == nil:
 		// One by one is faster in the cache: the processor hashes the next key during the lookup of this one.
 		return oneByOne(f, keys, answers, add)
 	}
@@ -130,7 +130,7 @@ func (f *BloomFilter) prefetch(group []digest, write bool) {
 func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int) {
 	row := f.byDigest
 	if add {
-		row = f.addsDigest
+		row = f.faster[vector.Add]
 	}
 	if row != nil {
 		var scratch [batchSize]bool
@@ -160,7 +160,7 @@ func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int)
 		}
 		done, yes := f.byKey.Many(f.vector(), unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), part, add)
 		if count += yes; done < len(part) {
-			count += batch.Answer(f.do(keys[done], add), part, done)
+			count += batch.Answer(f.do(keys[done], operation(add)), part, done)
 			done++
 		}
 		if keys = keys[done:]; answers != nil {
@@ -173,7 +173,9 @@ func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int)
 func oneByOne(f *BloomFilter, keys [][]byte, answers []bool, add bool) (count int) {
 	f.scheme.must()
 	for i, key := range keys {
-		count += batch.Answer(f.do(key, add), answers, i)
+		count += batch.Answer(f.do(key, operation(add)), answers, i)
 	}
 	return count
 }
+
+func operation(add bool) vector.Op { return vector.Op(batch.One(add)) }

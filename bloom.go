@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/probe"
 	"github.com/seed3447c163/bloom/internal/rapidhash"
 	"github.com/seed3447c163/bloom/internal/vector"
 	"github.com/twmb/murmur3"
@@ -29,10 +30,12 @@ type BloomFilter struct {
 	hash   *Hash   // copy of scheme.hash
 	scheme *Scheme // shared with all filters that were made from it
 
-	// Kernels in assembly, or nil: for keys, for lookups of digests, for adds of digests.
-	byKey, byDigest, addsDigest *vector.Row
+	// Kernels in assembly, or nil: for keys; for digests; and by operation, byDigest where it is faster than Go code.
+	byKey, byDigest *vector.Row
+	faster          [2]*vector.Row
 
-	lengths int // byKey takes keys of fewer bytes than this; 0 if byKey is nil
+	lengths int32 // byKey takes keys of fewer bytes than this; 0 if byKey is nil
+	usesH2  bool  // false for SplitBlock, whose calls take up to 4 % less time with MapHash if do leaves h2 out
 }
 
 // New returns an empty filter whose expected false-positive rate is at most p with up to n
@@ -68,7 +71,7 @@ func MustNew(n uint64, p float64, opts ...Option) *BloomFilter {
 // Once Add has returned, every later Contains of the key is true. A key cannot be removed: if the
 // work for a new key fails, note that elsewhere, or add the key after the work.
 func (f *BloomFilter) Add(key []byte) bool {
-	return f.do(key, true)
+	return f.do(key, vector.Add)
 }
 
 // AddString is [BloomFilter.Add] for a string, without copying it: a string and its bytes are
@@ -86,9 +89,10 @@ func (f *BloomFilter) AddString(key string) bool { return f.Add(memory.BytesOf(k
 //
 // It panics if the strategy needs the key itself, see [Strategy.NeedsKey].
 func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
+	row := f.faster[vector.Add]
 	switch {
-	case f.addsDigest != nil:
-		return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
+	case row != nil:
+		return vector.DoDigest(f.vector(), h1, h2, row.One[vector.Add])
 	case f.kernel == nil:
 		panic(f.scheme.misuse("AddDigest"))
 	}
@@ -97,7 +101,7 @@ func (f *BloomFilter) AddDigest(h1, h2 uint64) bool {
 
 // Contains returns false if the key was definitely never added, true if it probably was.
 func (f *BloomFilter) Contains(key []byte) bool {
-	return f.do(key, false)
+	return f.do(key, vector.Look)
 }
 
 // ContainsString is [BloomFilter.Contains] for a string, without copying it.
@@ -106,9 +110,10 @@ func (f *BloomFilter) ContainsString(key string) bool { return f.Contains(memory
 // ContainsDigest is [BloomFilter.Contains] for a key whose digest is already known.
 // It panics where [BloomFilter.AddDigest] does.
 func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
+	row := f.faster[vector.Add] // where Go code adds faster, it looks up as fast
 	switch {
-	case f.addsDigest != nil:
-		return vector.ContainsDigest(f.vector(), h1, h2, f.addsDigest)
+	case row != nil:
+		return vector.DoDigest(f.vector(), h1, h2, row.One[vector.Look])
 	case f.kernel == nil:
 		panic(f.scheme.misuse("ContainsDigest"))
 	}
@@ -117,22 +122,20 @@ func (f *BloomFilter) ContainsDigest(h1, h2 uint64) bool {
 
 // do hashes a key, then adds it or looks it up. Calling the hashes directly instead of sum saves up to a fifth of the
 // time. See BenchmarkContains.
-func (f *BloomFilter) do(key []byte, add bool) bool {
-	if start := unsafe.Pointer(unsafe.SliceData(key)); vector.Built && len(key) < f.lengths {
-		if add {
-			return vector.Add(f.vector(), start, len(key), f.byKey)
-		}
-		return vector.Contains(f.vector(), start, len(key), f.byKey)
+func (f *BloomFilter) do(key []byte, op vector.Op) bool {
+	if start := unsafe.Pointer(unsafe.SliceData(key)); vector.Built && len(key) < int(f.lengths) {
+		return vector.DoKey(f.vector(), start, len(key), f.byKey.One[op&1])
 	}
 	if vector.Built && f.hash == &mapHash && f.byDigest != nil {
-		h1, h2 := widened(maphash.Bytes(mapSeed, key))
-		switch {
-		case !add:
-			return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
-		case f.addsDigest != nil:
-			return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
+		h1, row := maphash.Bytes(mapSeed, key), f.faster[op&1]
+		if row == nil {
+			return f.kernel.add(&f.kernelArgs, h1, probe.Widen(h1))
 		}
-		return f.kernel.add(&f.kernelArgs, h1, h2)
+		h2 := uint64(0)
+		if f.usesH2 {
+			h2 = probe.Widen(h1)
+		}
+		return vector.DoDigest(f.vector(), h1, h2, row.One[op&1])
 	}
 	var h1, h2 uint64
 	switch f.hash {
@@ -147,25 +150,24 @@ func (f *BloomFilter) do(key []byte, add bool) bool {
 	case &murmur3Hash:
 		h1, h2 = murmur3.SeedSum128(f.state, f.state, key)
 	case &noHash, nil:
-		return f.doKey(memory.NoEscape(key), add)
+		return f.doKey(memory.NoEscape(key), op)
 	default:
 		h1, h2 = f.hash.sum(f.scheme.k0, f.scheme.k1, memory.NoEscape(key))
 	}
+	row := f.faster[op&1]
 	switch {
-	case add && f.addsDigest != nil:
-		return vector.AddDigest(f.vector(), h1, h2, f.addsDigest)
-	case add:
+	case row != nil:
+		return vector.DoDigest(f.vector(), h1, h2, row.One[op&1])
+	case op == vector.Add:
 		return f.kernel.add(&f.kernelArgs, h1, h2)
-	case f.addsDigest != nil: // without an assembly kernel for adds, Go lookups are as fast
-		return vector.ContainsDigest(f.vector(), h1, h2, f.byDigest)
 	}
 	return f.kernel.contains(&f.kernelArgs, h1, h2)
 }
 
 // doKey does the work of do for a strategy that hashes the key itself.
-func (f *BloomFilter) doKey(key []byte, add bool) bool {
+func (f *BloomFilter) doKey(key []byte, op vector.Op) bool {
 	code := f.scheme.must().kernel
-	if add {
+	if op == vector.Add {
 		return code.addKey(&f.kernelArgs, key)
 	}
 	return code.containsKey(&f.kernelArgs, key)

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/seed3447c163/bloom/internal/memory"
+	"github.com/seed3447c163/bloom/internal/vector"
 )
 
 // A Builder makes a filter up to 2.6 times as fast as [BloomFilter.Add], with the same bits. It sets them without
@@ -39,7 +40,7 @@ func (s *Scheme) Builder() (*Builder, error) {
 func (b *Builder) Add(key []byte) {
 	f := b.unfinished()
 	if f.kernel == nil {
-		f.doKey(memory.NoEscape(key), true)
+		f.doKey(memory.NoEscape(key), vector.Add)
 		return
 	}
 	h1, h2 := f.scheme.sumOne(key) // before next: a custom hash may panic

@@ -52,10 +52,14 @@ func (s *Scheme) over(bits bitArray) *BloomFilter {
 	f.byDigest = vector.For(layout, vector.Digest, f.vector(), true)
 	two, few := layout == vector.Blocked2, layout == vector.Blocked2 || layout == vector.Blocked4
 	if !(few && s.hash == &sipHash || vector.Has512 && (two || few && s.hash == &mapHash)) {
-		// In the other cases Go code adds faster, see TestKernelRatios. The cases without AVX-512 were measured on Zen
-		// 3, the others on Emerald Rapids.
-		f.addsDigest = f.byDigest
+		// In the other cases Go code adds faster, and looks up as fast, see TestKernelRatios. The cases without AVX-512
+		// were measured on Zen 3, the others on Emerald Rapids.
+		f.faster = [2]*vector.Row{f.byDigest, f.byDigest}
 	}
+	if s.hash == &mapHash { // its lookups are faster by kernels in all cases
+		f.faster[vector.Look] = f.byDigest
+	}
+	f.usesH2 = layout != vector.Split
 	if f.byKey != nil {
 		f.lengths = vector.Lengths
 	}

@@ -51,7 +51,7 @@ func eachRow(t *testing.T, m uint64, do func(t *testing.T, s *Scheme)) {
 func inGo(f *BloomFilter) *BloomFilter {
 	s := *f.scheme
 	s.vector = vector.NoInput
-	f.scheme, f.byKey, f.byDigest, f.addsDigest, f.lengths = &s, nil, nil, nil, 0
+	f.scheme, f.byKey, f.byDigest, f.faster, f.lengths = &s, nil, nil, [2]*vector.Row{}, 0
 	return f
 }
 

@@ -19,7 +19,7 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 	}
 	b := vector.Bits{Words: v.bits, K: int(v.meta & 0xff)}
 	if row := v.kernels(vector.Digest, &b); row != nil {
-		return vector.ContainsDigest(&b, h1, h2, row)
+		return vector.DoDigest(&b, h1, h2, row.One[vector.Look])
 	}
 	return v.containsDigest(h1, h2)
 }

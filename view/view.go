@@ -206,7 +206,7 @@ func (v View) Contains(key []byte) bool {
 	}
 	if len(key) < vector.Lengths {
 		if row := v.kernels(hash, &b); row != nil {
-			return vector.Contains(&b, unsafe.Pointer(unsafe.SliceData(key)), len(key), row)
+			return vector.DoKey(&b, unsafe.Pointer(unsafe.SliceData(key)), len(key), row.One[vector.Look])
 		}
 	}
 	return v.ContainsDigest(v.digest(key))

@@ -166,37 +166,21 @@ TEXT ·rows(SB), NOSPLIT, $0-8
 	MOVQ AX, ret+0(FP)
 	RET
 
-// func Contains(b *Bits, key unsafe.Pointer, n int, r *Row) bool
-TEXT ·Contains(SB), NOSPLIT, $0-33
+// func DoKey(b *Bits, key unsafe.Pointer, n int, kernel uintptr) bool
+TEXT ·DoKey(SB), NOSPLIT, $0-33
 	MOVQ b+0(FP), filter
 	MOVQ key+8(FP), bytes
 	MOVQ n+16(FP), length
-	MOVQ r+24(FP), AX
-	JMP Row_contains(AX)
+	MOVQ kernel+24(FP), AX
+	JMP AX
 
-// func Add(b *Bits, key unsafe.Pointer, n int, r *Row) bool
-TEXT ·Add(SB), NOSPLIT, $0-33
-	MOVQ b+0(FP), filter
-	MOVQ key+8(FP), bytes
-	MOVQ n+16(FP), length
-	MOVQ r+24(FP), AX
-	JMP Row_add(AX)
-
-// func ContainsDigest(b *Bits, h1, h2 uint64, r *Row) bool
-TEXT ·ContainsDigest(SB), NOSPLIT, $0-33
+// func DoDigest(b *Bits, h1, h2 uint64, kernel uintptr) bool
+TEXT ·DoDigest(SB), NOSPLIT, $0-33
 	MOVQ b+0(FP), filter
 	MOVQ h1+8(FP), hash1
 	MOVQ h2+16(FP), hash2
-	MOVQ r+24(FP), AX
-	JMP Row_contains(AX)
-
-// func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
-TEXT ·AddDigest(SB), NOSPLIT, $0-33
-	MOVQ b+0(FP), filter
-	MOVQ h1+8(FP), hash1
-	MOVQ h2+16(FP), hash2
-	MOVQ r+24(FP), AX
-	JMP Row_add(AX)
+	MOVQ kernel+24(FP), AX
+	JMP AX
 
 // func many(b *Bits, keys unsafe.Pointer, size uintptr, n int, answers *bool, kernel uintptr) (done, count int)
 TEXT ·many(SB), NOSPLIT, $0-64

@@ -62,10 +62,18 @@ type Bits struct {
 	Words  unsafe.Pointer
 }
 
-// A Row has the addresses of the kernels of a layout and a hash.
+// An Op selects a kernel of a row.
+type Op uint8
+
+const (
+	Look Op = iota // reports whether all bits of a key are set
+	Add            // sets them, and reports whether it set the last one
+)
+
+// A Row has the addresses of the kernels of a layout and a hash, by operation.
 type Row struct {
-	contains, add         uintptr //lint:ignore U1000 the assembly jumps to them
-	containsMany, addMany uintptr // 0 without such kernels
+	One  [2]uintptr // of one key or digest
+	many [2]uintptr // of batches; 0 without such kernels
 }
 
 // For returns the kernels of a layout and a hash, or nil if the Go kernels must be used. shared means that other
@@ -104,7 +112,7 @@ var doubleEights = func() (r Row) {
 
 // HasMany reports whether there are kernels for batches of keys. Rows of Murmur, and of Double with Rapid, have none,
 // because Sum and the kernels for digests together are faster.
-func (r *Row) HasMany() bool { return r != nil && r.containsMany != 0 }
+func (r *Row) HasMany() bool { return r != nil && r.many[Look] != 0 }
 
 // Many adds or looks up as many keys or digests as there are answers, at least one, and sets the answers. keys points
 // to the first slice header, string header or digest; they are size bytes apart. Many stops before a key of more than
@@ -117,9 +125,9 @@ func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, a
 	case r == &doubleEights:
 		return n, doubleContains(b, keys, n, &answers[0])
 	case add:
-		return many(b, keys, size, n, &answers[0], r.addMany)
+		return many(b, keys, size, n, &answers[0], r.many[Add])
 	}
-	return many(b, keys, size, n, &answers[0], r.containsMany)
+	return many(b, keys, size, n, &answers[0], r.many[Look])
 }
 
 // Sum hashes as many keys as there are digests, at least one, by Rapid or Murmur. state is the initial state. For keys

@@ -50,25 +50,15 @@ var (
 
 func rows() *[hashes][layouts]Row
 
-// Contains looks up a key of n bytes, at most 112.
+// DoKey looks up or adds a key of n bytes, at most 112. kernel is in Row.One, of a row for keys.
 //
 //go:noescape
-func Contains(b *Bits, key unsafe.Pointer, n int, r *Row) bool
+func DoKey(b *Bits, key unsafe.Pointer, n int, kernel uintptr) bool
 
-// Add adds a key of n bytes, at most 112, and reports whether this call set the last of its bits.
+// DoDigest looks up or adds a digest. kernel is in Row.One, of a row of Digest.
 //
 //go:noescape
-func Add(b *Bits, key unsafe.Pointer, n int, r *Row) bool
-
-// ContainsDigest looks up a digest. r is a row of Digest.
-//
-//go:noescape
-func ContainsDigest(b *Bits, h1, h2 uint64, r *Row) bool
-
-// AddDigest adds a digest and reports whether this call set the last of its bits. r is a row of Digest.
-//
-//go:noescape
-func AddDigest(b *Bits, h1, h2 uint64, r *Row) bool
+func DoDigest(b *Bits, h1, h2 uint64, kernel uintptr) bool
 
 //go:noescape
 func many(b *Bits, keys unsafe.Pointer, size uintptr, n int, answers *bool, kernel uintptr) (done, count int)

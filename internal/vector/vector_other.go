@@ -14,13 +14,9 @@ const (
 
 func rows() *[hashes][layouts]Row { panic(none) }
 
-func Contains(*Bits, unsafe.Pointer, int, *Row) bool { panic(none) }
+func DoKey(*Bits, unsafe.Pointer, int, uintptr) bool { panic(none) }
 
-func Add(*Bits, unsafe.Pointer, int, *Row) bool { panic(none) }
-
-func ContainsDigest(*Bits, uint64, uint64, *Row) bool { panic(none) }
-
-func AddDigest(*Bits, uint64, uint64, *Row) bool { panic(none) }
+func DoDigest(*Bits, uint64, uint64, uintptr) bool { panic(none) }
 
 func many(*Bits, unsafe.Pointer, uintptr, int, *bool, uintptr) (int, int) { panic(none) }
 
