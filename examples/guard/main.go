@@ -103,7 +103,7 @@ func open(dir string) (*service, error) {
 	return &service{store, g}, err
 }
 
-// saved deletes the puts that are in the guard's file from the store's log.
+// saved deletes the puts from the store's log that the guard's file has.
 func (s *service) saved(position []byte, err error) {
 	if err == nil {
 		err = s.store.forget(position)

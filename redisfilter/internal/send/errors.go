@@ -166,10 +166,10 @@ var hints = map[string]string{
 	"TRYAGAIN": "the key's cluster slot is being moved: try again when it has moved",
 }
 
-// trailer matches the end of an error within a script.
+// trailer matches the name of the script that Redis appends to an error within the script.
 var trailer = regexp.MustCompile(` script: [0-9a-f]{40}, on @user_script:\d+\.$`)
 
-// A plain is an error reply whose text has neither the trailer nor a traceback.
+// A plain is an error reply. Its text leaves out the name of the script and a traceback.
 type plain struct{ error }
 
 func (p plain) Error() string {
