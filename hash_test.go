@@ -47,7 +47,7 @@ func TestHashOptionsRefused(t *testing.T) {
 		"the hash is nil or the zero Hash, want one such as Murmur3":           {WithHash(nil)},
 		"the strategy is the zero Strategy":                                    {WithStrategy(Strategy{})},
 		"option 2 of 2 is nil":                                                 {WithHash(Murmur3), nil},
-		"hash siphash has a secret, want WithSecret":                           {WithHash(&sipHash)},
+		"hash siphash without a secret, want WithSecret":                       {WithHash(&sipHash)},
 		`no hash with strategy "double-hashing"`:                               {WithHash(&noHash)},
 		"a seed and a secret":                                                  {WithSeed(0), WithSecret(testKey)},
 		`hash "murmur3" and a secret, want at most one`:                        {WithHash(Murmur3), WithSecret(testKey)},

@@ -60,7 +60,8 @@ func WithStrategy(s Strategy) Option {
 	}
 }
 
-// WithHash sets the hash, such as [MapHash] or a custom one. The default is [Murmur3].
+// WithHash sets the hash, such as [MapHash] or a custom one. The default is [Murmur3]. The hash of a scheme with a
+// secret needs [WithSecret], too.
 func WithHash(h *Hash) Option {
 	return func(o *options) {
 		o.refuse(h.validate())
@@ -128,7 +129,9 @@ func (o *options) chooseHash() (*Hash, error) {
 		return nil, invalid("no hash with strategy %q, want one such as Murmur3", o.strategy)
 	case o.secret != nil && o.seed != nil:
 		return nil, invalid("a seed and a secret, want at most one")
-	case o.secret != nil && o.hash != nil:
+	case o.secret == nil && hash == &sipHash:
+		return nil, invalid("hash %v without a secret, want WithSecret", hash)
+	case o.secret != nil && o.hash != nil && hash != &sipHash:
 		return nil, invalid("hash %q and a secret, want at most one: WithSecret chooses SipHash", hash)
 	case o.secret != nil:
 		return &sipHash, nil

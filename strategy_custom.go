@@ -32,7 +32,6 @@ type Definition struct {
 	KeyPositions func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error)
 
 	MaxK int    // the largest k, up to 255; 0 means 64
-	Unit uint64 // m is a multiple of Unit; 0 allows any m, and New then chooses multiples of 64
 	MaxM uint64 // the largest m; 0 for any
 
 	// Rate returns the false-positive rate of m bits and k positions per key after n keys, if it differs from the rate
@@ -88,8 +87,6 @@ func (s *custom) contradiction() error {
 		return wrong("has a name that is taken by this package")
 	case (s.Positions == nil) == (s.KeyPositions == nil):
 		return wrong("has both or neither of Positions and KeyPositions, want one")
-	case s.Unit >= maxM:
-		return wrong("has Unit = %d, want less than %d", s.Unit, uint64(maxM))
 	case s.MaxK < 0 || s.MaxK > maxCustomK:
 		return wrong("has MaxK = %d, want 0 to %d", s.MaxK, maxCustomK)
 	}
@@ -98,7 +95,6 @@ func (s *custom) contradiction() error {
 
 func (s *custom) limits() limits {
 	l := s.independent.limits()
-	l.unit, l.sizeUnit = max(1, s.Unit), cmp.Or(s.Unit, l.sizeUnit)
 	l.maxM, l.maxK = cmp.Or(s.MaxM, l.maxM), cmp.Or(s.MaxK, l.maxK)
 	return l
 }

@@ -29,8 +29,6 @@ func TestCustomStrategyRules(t *testing.T) {
 		`"x" has both or neither of Positions`:                            {Positions: positions, KeyPositions: keyPositions},
 		`"x" has MaxK = 256, want 0 to 255`:                               {Positions: positions, MaxK: 256},
 		`"x" has MaxK = -1`:                                               {Positions: positions, MaxK: -1},
-		`"x" has Unit = 9007199254740992`:                                 {Positions: positions, Unit: 1 << 53},
-		`m = 96 and k = 8 with strategy "x", want multiples of 40 and 1`:  {Positions: positions, Unit: 40},
 		`k = 8, want 1 to 7`:                                              {Positions: positions, MaxK: 7},
 		`m = 96 and k = 8 with strategy "x": odd`:                         {Positions: func(uint64, int) (func(h1, h2 uint64, i int) uint64, error) { return nil, odd }},
 		`m = 96 and k = 8 with strategy "x": it has no function for them`: {Positions: func(uint64, int) (func(h1, h2 uint64, i int) uint64, error) { return nil, nil }},
@@ -132,7 +130,7 @@ func TestLargeK(t *testing.T) {
 	}
 }
 
-// TestCustomSizing: fixed k, units, rates and rules of custom strategies.
+// TestCustomSizing: fixed k, rates and rules of custom strategies.
 func TestCustomSizing(t *testing.T) {
 	double := definitionOf(customDouble)
 	with := func(edit func(d *Definition)) Strategy {
@@ -145,7 +143,6 @@ func TestCustomSizing(t *testing.T) {
 		s    Strategy
 		want Params
 	}{
-		"Unit": {with(func(d *Definition) { d.Unit = 1000 }), Params{1000, 0.01, 10000, 5}},
 		"MaxK": {with(func(d *Definition) { d.MaxK = 3 }), Params{1000, 0.01, 12416, 3}},
 		"Rate": {with(func(d *Definition) { d.Rate = DoubleHashing.FalsePositiveRate }), usual},
 		"Rate, twice": {with(func(d *Definition) {

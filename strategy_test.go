@@ -216,7 +216,7 @@ func TestNamesInLogs(t *testing.T) {
 	f := MustNew(10, 0.1, WithStrategy(a), WithHash(h))
 	require.Contains(t, f.String(), a.String())
 	require.Contains(t, f.String(), h.String())
-	_, err := newWithParams(Params{M: 64, K: 4}, WithStrategy(NewStrategy("", Definition{Unit: 40, Positions: testkit.ByIndex(doubleIndex)})))
+	_, err := newWithParams(Params{M: 64, K: 4}, WithStrategy(NewStrategy("", Definition{MaxM: 40, Positions: testkit.ByIndex(doubleIndex)})))
 	require.ErrorContains(t, err, `strategy "unnamed#`)
 }
 

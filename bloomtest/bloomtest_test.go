@@ -64,7 +64,14 @@ func blocked(of func(h1, h2 uint64) (block, y uint64)) bloom.Strategy {
 		}
 		return bloom.Blocked.FalsePositiveRate(m, k, n)
 	}
-	return at(bloom.Definition{Unit: 512, Rate: rate, MaxK: 8}, func(h1, h2 uint64, i int, m uint64, _ int) uint64 {
+	size := func(n uint64, p float64) (m uint64, k int, err error) {
+		m, k = 512, 8
+		for rate(m, k, n) > p {
+			m += 512 * (1 + m/(512*64))
+		}
+		return m, k, nil
+	}
+	return at(bloom.Definition{Size: size, Rate: rate, MaxK: 8}, func(h1, h2 uint64, i int, m uint64, _ int) uint64 {
 		block, y := of(h1, h2)
 		block, _ = bits.Mul64(block, m/512)
 		return block*512 + uint64(i)%8*64 + y>>(6*i)&63

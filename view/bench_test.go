@@ -73,7 +73,7 @@ func BenchmarkBuild(b *testing.B) {
 			})
 		}
 		run("known", func() []byte {
-			data, f := built.Append(nil, n)
+			data, f := built.empty(nil, n)
 			for _, d := range digests {
 				f.AddDigest(d[0], d[1])
 			}

@@ -11,9 +11,8 @@ import (
 )
 
 // A Writer makes filters inside byte slices, for [Parse]. It is for programs that make a small filter for each block of
-// a table. If the number of keys is known, [Writer.Append] makes an empty filter, and you add the keys to it. Otherwise
-// [Writer.Add] collects keys, 16 bytes each, and [Writer.AppendTo] makes the filter. Make a Writer with [NewWriter];
-// the methods of the zero Writer panic. A Writer is not safe for concurrent use.
+// a table. [Writer.Add] collects keys, 16 bytes each, and [Writer.AppendTo] makes the filter. Make a Writer with
+// [NewWriter]; the methods of the zero Writer panic. A Writer is not safe for concurrent use.
 type Writer struct {
 	bitsPerKey float64
 	scheme     *bloom.Scheme // to hash keys; its m is not used
@@ -62,14 +61,8 @@ func (w *Writer) check() {
 	}
 }
 
-// Append appends an empty filter for n keys to dst. It returns the extended slice and the filter. Add the keys before
-// you append anything else, because that may move the slice. A filter for 0 keys is valid.
-//
-// The filter takes n·bitsPerKey bits, rounded up to whole bytes or blocks, and 16 bytes. Append allocates only if dst
-// has too little room, as the built-in append does: if the machine has too little memory, the process ends. It panics
-// if n is negative, or if the filter takes more than half the largest int in bytes or, with [bloom.SplitBlock], 128 GiB
-// or more.
-func (w *Writer) Append(dst []byte, n int) ([]byte, Filter) {
+// empty appends an empty filter for n keys to dst. It returns the extended slice and the filter.
+func (w *Writer) empty(dst []byte, n int) ([]byte, Filter) {
 	w.check()
 	start, size := len(dst), w.bitBytes(n)
 	dst = slices.Grow(dst, size+trailerBytes)[:start+size]
@@ -112,10 +105,14 @@ func (w *Writer) AddDigest(h1, h2 uint64) {
 	w.digests[n][0], w.digests[n][1] = h1, h2
 }
 
-// AppendTo appends the filter of the collected keys to dst, and forgets the keys. It allocates only if dst has too
-// little room. Without keys, it appends an empty filter.
+// AppendTo appends the filter of the collected keys to dst, and forgets the keys. Without keys, it appends an empty
+// filter.
+//
+// A filter for n keys takes n·bitsPerKey bits, rounded up to whole bytes or blocks, and 16 bytes. AppendTo allocates
+// only if dst has too little room, as the built-in append does: if the machine has too little memory, the process ends.
+// It panics if the filter takes more than half the largest int in bytes or, with [bloom.SplitBlock], 128 GiB or more.
 func (w *Writer) AppendTo(dst []byte) []byte {
-	dst, f := w.Append(dst, len(w.digests))
+	dst, f := w.empty(dst, len(w.digests))
 	for i := range w.digests {
 		f.addDigest(w.digests[i][0], w.digests[i][1])
 	}

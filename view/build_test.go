@@ -72,7 +72,7 @@ func TestWriter(t *testing.T) {
 
 	for _, n := range []int{-1, math.MaxInt} {
 		want := fmt.Sprintf("view: a filter for %d keys of 10 bits, want 0 to %d bytes", n, math.MaxInt/2)
-		require.PanicsWithValue(t, want, func() { b.Append(nil, n) })
+		require.PanicsWithValue(t, want, func() { b.empty(nil, n) })
 	}
 	if keys := uint64(1e11); keys < math.MaxInt {
 		split, err := NewWriter(11, bloom.SplitBlock)
@@ -82,7 +82,7 @@ func TestWriter(t *testing.T) {
 	}
 	half, err := NewWriter(8.5, bloom.DoubleHashing)
 	require.NoError(t, err)
-	_, f := half.Append(nil, 1)
+	_, f := half.empty(nil, 1)
 	require.Equal(t, 2, f.bytes, "8.5 bits, rounded up")
 	for _, c := range []struct {
 		bits float64

@@ -6,8 +6,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Filter is a View to which keys can be added: this changes the bytes. [Over] makes a Filter from any bytes, and
-// [Writer.Append] an empty one.
+// A Filter is a View to which keys can be added: this changes the bytes. [Over] makes a Filter from any bytes.
 //
 // Unlike a [bloom.BloomFilter], it is not safe for concurrent use: nothing else may read or change the
 // bytes during a call of Add or AddDigest.

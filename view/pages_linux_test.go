@@ -41,7 +41,7 @@ func TestPageEnds(t *testing.T) {
 			continue
 		}
 		for keys := range 40 {
-			data, own := b.Append(nil, keys)
+			data, own := b.empty(nil, keys)
 			for i := range keys {
 				own.Add(viewKey(i))
 			}

@@ -17,9 +17,8 @@
 //	}
 //	found := v.Contains(key)
 //
-// [Writer.Append] makes a filter for a known number of keys. [Over] uses bits without a trailer, with a given
-// [bloom.Scheme]. [Parse] has rules for storage engines, [docs/spec.md] describes the format. [examples/embedding] is a
-// filter policy for pebble.
+// [Over] uses bits without a trailer, with a given [bloom.Scheme], and adds keys to them in place. [Parse] has rules
+// for storage engines, [docs/spec.md] describes the format. [examples/embedding] is a filter policy for pebble.
 //
 // [docs/spec.md]: https://github.com/seed3447c163/bloom/blob/main/docs/spec.md#views
 // [examples/embedding]: https://github.com/seed3447c163/bloom/tree/main/examples/embedding

@@ -173,7 +173,7 @@ func maybeBuilt(t *testing.T, f *bloom.BloomFilter, keys int, opts []bloom.Optio
 			return nil
 		}
 		dst := bytes.Repeat([]byte{0xff}, 2000)[:3]
-		known, filter := b.Append(dst, keys)
+		known, filter := b.empty(dst, keys)
 		for i := range keys {
 			b.Add(viewKey(i))
 			addOne(filter, f.Scheme(), viewKey(i), i)
@@ -305,7 +305,7 @@ func TestAllocations(t *testing.T) {
 			}
 		}), "%v", f)
 		require.EqualValues(t, 1, testing.AllocsPerRun(100, func() {
-			_, own := b.Append(nil, 1000)
+			_, own := b.empty(nil, 1000)
 			own.Add(key[:])
 		}), "%v", f)
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed3447c163/bloom/cascade"
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/filterfile"
 	"github.com/seed3447c163/bloom/counting"
+	"github.com/seed3447c163/bloom/internal/testing/conformance"
 	"github.com/seed3447c163/bloom/internal/testing/testkit"
 	"github.com/seed3447c163/bloom/persist"
 	"github.com/seed3447c163/bloom/rotating"
@@ -43,6 +45,17 @@ func TestFormatsAreToldApart(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestHashesArePortable: --hash offers all hashes whose filters can be written.
+func TestHashesArePortable(t *testing.T) {
+	portable := slices.DeleteFunc(conformance.Hashes(), func(h *bloom.Hash) bool {
+		scheme, err := bloom.NewScheme(1, 0.1, bloom.WithHash(h))
+		return err != nil || scheme.Portable() != nil
+	})
+	if !slices.Equal(hashes, portable) {
+		t.Errorf("%v, want %v", hashes, portable)
 	}
 }
 

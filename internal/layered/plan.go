@@ -59,10 +59,7 @@ func NewLayer(keys uint64, rate float64, opts []bloom.Option, room uint64) (*blo
 
 // OptionsOf returns the options that make a scheme like s, except for a secret.
 func OptionsOf(s *bloom.Scheme) []bloom.Option {
-	opts := []bloom.Option{bloom.WithStrategy(s.Strategy())}
-	if s.Hash().Name() != "siphash" {
-		opts = append(opts, bloom.WithHash(s.Hash()))
-	}
+	opts := []bloom.Option{bloom.WithStrategy(s.Strategy()), bloom.WithHash(s.Hash())}
 	if s.Seed() != 0 {
 		opts = append(opts, bloom.WithSeed(s.Seed()))
 	}

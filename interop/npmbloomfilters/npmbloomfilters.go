@@ -25,7 +25,7 @@ import (
 )
 
 // Strategy is enhanced double hashing, the strategy of bloom-filters. For a digest (h1, h2) of
-// [Hash], the positions are
+// [HashOf], the positions are
 //
 //	(h1 + i·h2 + (i³ - i)/6) mod m  for i = 0..k-1
 //
@@ -52,11 +52,10 @@ const (
 	maxSeed     = 1<<53 - 3 // JavaScript numbers are float64
 )
 
-// Hash is the hash of filters with the default seed, s = 0x1234567890. h1 and h2 are the low 32 bits of the key's XXH64
-// with two seeds: the low 32 bits of s+1 and of s+2.
-var Hash = hashOf(defaultSeed)
+var defaultHash = hashOf(defaultSeed)
 
-// HashOf returns the hash of filters with another seed, from 0 to 2^53-3.
+// HashOf returns the hash of filters with a seed s from 0 to 2^53-3. The default is 0x1234567890. h1 and h2 are the low
+// 32 bits of the key's XXH64 with two seeds: the low 32 bits of s+1 and of s+2.
 //
 // The error wraps bloom.ErrInvalid if the seed is larger.
 func HashOf(seed uint64) (*bloom.Hash, error) {
@@ -64,7 +63,7 @@ func HashOf(seed uint64) (*bloom.Hash, error) {
 		return nil, failure.Errorf(bloom.ErrInvalid, "seed %d, want at most %d", seed, uint64(maxSeed))
 	}
 	if seed == defaultSeed {
-		return Hash, nil
+		return defaultHash, nil
 	}
 	return hashOf(seed), nil
 }
@@ -91,7 +90,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	if err != nil {
 		return nil, err
 	}
-	return foreign.New(params, required(Hash), opts)
+	return foreign.New(params, required(defaultHash), opts)
 }
 
 // required returns the options of all filters with hash h.

@@ -252,7 +252,7 @@ func FuzzRead(f *testing.F) {
 	ourFormat.Fuzz(f, []byte(`{"type":"BloomFilter","_size":20,"_nbHashes":3,"_filter":{"size":24,"content":"AQID"},"_seed":78187493520}`))
 }
 
-// TestConformance uses digests of 128 bits. Those of Hash have 64.
+// TestConformance uses digests of 128 bits. Those of HashOf have 64.
 func TestConformance(t *testing.T) {
 	require.NoError(t, bloomtest.TestStrategy(Strategy, bloom.Params{N: 100, P: 0.05}, bloom.Params{N: 1000, P: 0.01}, bloom.Params{N: 20_000, P: 1e-3}))
 }

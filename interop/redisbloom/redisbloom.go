@@ -197,9 +197,6 @@ func (f *Filter) Layers() (params []bloom.Params) {
 	return params
 }
 
-// Count returns the number of keys for which Add has returned true, without reading the bits: the items of BF.INFO.
-func (f *Filter) Count() uint64 { return f.all().Keys() }
-
 // SizeBytes returns the number of bytes that the bits of all layers take.
 func (f *Filter) SizeBytes() uint64 { return f.all().SizeBytes() }
 
