@@ -72,20 +72,21 @@ func (s Strategy) checkP(p float64) error {
 // falls with m, and nothing else if anyK is true.
 func search(s strategy, n uint64, p float64, anyK bool) (m uint64, k int, err error) {
 	l := s.limits()
-	most := min(maxM-1, l.maxM) / l.sizeUnit
+	unit := l.sizeUnit()
+	most := min(maxM-1, l.maxM) / unit
 	if n == 0 || most == 0 {
-		return l.sizeUnit, l.minK, nil
+		return unit, l.minK, nil
 	}
 	if err := possible(n, p); err != nil {
 		return 0, 0, err
 	}
 	var bad error
 	units, k := rate.Search{
-		N: n, P: p, Most: most, Unit: l.sizeUnit, MinK: l.minK, MaxK: l.maxK, StepK: l.stepK, AnyK: anyK,
+		N: n, P: p, Most: most, Unit: unit, MinK: l.minK, MaxK: l.maxK, StepK: l.stepK, AnyK: anyK,
 		Rate: func(units uint64, k int) float64 {
-			r := s.rate(units*l.sizeUnit, k, n)
+			r := s.rate(units*unit, k, n)
 			if !(r >= 0) {
-				bad = badRate(s, r, units*l.sizeUnit, k, n)
+				bad = badRate(s, r, units*unit, k, n)
 			}
 			return r
 		},
@@ -94,9 +95,9 @@ func search(s strategy, n uint64, p float64, anyK bool) (m uint64, k int, err er
 	case bad != nil:
 		return 0, 0, bad
 	case units > most:
-		return 0, 0, noSize(s, most*l.sizeUnit, n, p)
+		return 0, 0, noSize(s, most*unit, n, p)
 	}
-	return units * l.sizeUnit, k, nil
+	return units * unit, k, nil
 }
 
 // possible returns an error if no strategy reaches p for n keys with fewer than maxM bits.
@@ -145,7 +146,7 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	if !(bitsPerKey > 0) {
 		return params, invalid("%v bits per key, want more than 0", bitsPerKey)
 	}
-	unit := s.limits().sizeUnit
+	unit := s.limits().sizeUnit()
 	m := math.Ceil(float64(n) * bitsPerKey)
 	if !(m <= float64(maxM-unit)) || math.IsInf(bitsPerKey, 1) {
 		bytes := bitsPerKey * float64(max(n, 1)) / 8

@@ -54,11 +54,14 @@ type strategy interface {
 
 // limits are the ranges of m, k and p for a strategy.
 type limits struct {
-	unit, sizeUnit    uint64 // m is a multiple of unit; New chooses a multiple of sizeUnit
+	unit              uint64 // m is a multiple of unit
 	maxM              uint64
 	minK, maxK, stepK int // k is a multiple of stepK
 	minP, maxP        float64
 }
+
+// sizeUnit returns the unit of the m that New chooses: a block or, without blocks, a word.
+func (l limits) sizeUnit() uint64 { return max(l.unit, 64) }
 
 const (
 	// maxK is the largest k, unless a custom strategy has its own MaxK. With half of the bits
@@ -161,7 +164,7 @@ func (independent) hashesKey() bool { return false }
 func (independent) folds() bool     { return true }
 
 func (independent) limits() limits {
-	return limits{unit: 1, sizeUnit: 64, maxM: math.MaxUint64, minK: 1, maxK: maxK, stepK: 1, minP: minP, maxP: 1}
+	return limits{unit: 1, maxM: math.MaxUint64, minK: 1, maxK: maxK, stepK: 1, minP: minP, maxP: 1}
 }
 
 func (independent) bestK(bitsPerKey float64) int {

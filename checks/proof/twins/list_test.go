@@ -95,7 +95,7 @@ var twins = []twin{
 			edits("", "doubleContains", `*probe.Mul + y`, " + y")...)...)},
 	{name: "rate: sized by the textbook's formula", in: "internal/rate", tests: "TestIndependentIsNeverBelow", edits: edits("internal/rate", "Independent", "",
 		"\treturn math.Pow(-math.Expm1(-float64(k)*float64(n)/float64(m)), float64(k))")},
-	{name: "rate: one unit too few", in: "", tests: "TestSizesKeepPAndAreMinimal", edits: edits("", "search", `return units * l.sizeUnit`, "return (units - 1) * l.sizeUnit")},
+	{name: "rate: one unit too few", in: "", tests: "TestSizesKeepPAndAreMinimal", edits: edits("", "search", `return units * unit`, "return (units - 1) * unit")},
 	{name: "rate: all blocks of SplitBlock are alike", in: "internal/rate", tests: "TestSplitBlockByItsClosedForm", edits: edits("internal/rate", "SplitBlock", `more == 0`, "true")},
 	{name: "rate: a product and a sum rounded once", in: "", tests: "TestFrozenSizes", edits: edits("internal/rate", "distinct", `float64(each*float64(j)*d[j]) + float64((1-float64(each*float64(j-1)))*d[j-1])`,
 		"math.FMA(each*float64(j), d[j], float64((1-float64(each*float64(j-1)))*d[j-1]))")},
