@@ -22,7 +22,7 @@ var twins = []twin{
 	// The walk of docs/internals.md: each function that it names.
 	{name: "walk: newOptions", tests: walk, edits: edits("", "newOptions", `&doubleHashing`, "&blockedStrategy")},
 	{name: "walk: paramsFor", tests: walk, edits: edits("", "paramsFor", `s.size(n, rest)`, "s.size(n, rest/2)")},
-	{name: "walk: search", tests: walk, edits: edits("", "search", `return units * l.sizeUnit`, "return (units + 1) * l.sizeUnit")},
+	{name: "walk: search", tests: walk, edits: edits("", "search", `return units * unit`, "return (units + 1) * unit")},
 	{name: "walk: newScheme", tests: walk, edits: edits("", "Scheme.with", `params.M / s.strategy.blockBits()`, "params.M / 2 / s.strategy.blockBits()")},
 	{name: "walk: newBitArray", tests: walk, edits: edits("", "newBitArray", `wordsFor(m)`, "wordsFor(m) + 1")},
 	{name: "walk: Scheme.over", tests: walk, edits: edits("", "Scheme.over", `f.bits = bits`, "f.bits, f.state = bits, 1")},
