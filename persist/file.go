@@ -124,6 +124,22 @@ func (f *File) ContainsMany(keys [][]byte, found []bool) int {
 	return m.filter.ContainsMany(keys, found)
 }
 
+// AddDigest is [File.Add] for a key whose digest is already known, for example from f.Scheme().Digest; see
+// [bloom.BloomFilter.AddDigest].
+func (f *File) AddDigest(h1, h2 uint64) bool {
+	m := f.writing("AddDigest")
+	defer runtime.KeepAlive(m)
+	return m.filter.AddDigest(h1, h2)
+}
+
+// ContainsDigest is [File.Contains] for a key whose digest is already known, see [File.AddDigest].
+func (f *File) ContainsDigest(h1, h2 uint64) bool {
+	m := f.reading("ContainsDigest")
+	found := m.filter.ContainsDigest(h1, h2)
+	runtime.KeepAlive(m)
+	return found
+}
+
 // Union adds every key of other to the file, in O(m). The error wraps [bloom.ErrIncompatible],
 // fs.ErrPermission or os.ErrClosed, and then the file is unchanged.
 func (f *File) Union(other *bloom.BloomFilter) error {

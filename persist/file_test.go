@@ -110,10 +110,20 @@ func TestFileIsTheFilter(t *testing.T) {
 	}
 }
 
+// TestDigests: a digest stands for its key.
+func TestDigests(t *testing.T) {
+	path := filepath.Join(testkit.TempDir(t), "f")
+	f := openFile(t, path, 1000, 0.01)
+	h1, h2 := f.Scheme().Digest([]byte("key"))
+	require.False(t, f.ContainsDigest(h1, h2))
+	require.True(t, f.AddDigest(h1, h2))
+	require.True(t, f.ContainsDigest(h1, h2) && f.ContainsString("key") && !f.AddString("key"))
+	require.Equal(t, f.Scheme().SizeBytes(), f.SizeBytes())
+}
+
 func TestUnionAndBloomFilter(t *testing.T) {
 	f := openFile(t, filepath.Join(testkit.TempDir(t), "f"), 1000, 1e-6)
 	f.AddString("file")
-	require.Equal(t, f.Scheme().SizeBytes(), f.SizeBytes())
 	before := f.BloomFilter()
 	memory, err := f.Scheme().Filter()
 	require.NoError(t, err)
@@ -171,6 +181,7 @@ func TestReadOnly(t *testing.T) {
 		"Add":       func() { f.Add([]byte("x")) },
 		"AddString": func() { f.AddString("x") },
 		"AddMany":   func() { f.AddMany([][]byte{{1}}, nil) },
+		"AddDigest": func() { f.AddDigest(1, 2) },
 	})
 	require.ErrorIs(t, f.Union(bloom.MustNew(1000, 0.01)), fs.ErrPermission)
 	require.ErrorIs(t, f.Sync(), fs.ErrPermission)
