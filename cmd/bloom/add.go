@@ -42,7 +42,7 @@ func newAdd(e *env) *cobra.Command {
 	})
 }
 
-// fill adds the keys to a filter and prints a summary.
+// fill adds the keys of the input to f and prints a summary.
 func (o *command) fill(f filterfile.Filter, files []string) error {
 	read, added := 0, 0
 	err := o.each(o.input(files), func(c *lines.Chunk) (int, error) {
@@ -62,8 +62,8 @@ func (o *command) fill(f filterfile.Filter, files []string) error {
 	return nil
 }
 
-// addTo adds keys to a filter. It sets added, and returns the number of new keys, and the number of keys that it has
-// handled: all of them unless a filter that grows has no room.
+// addTo adds keys to f and sets added[i] if keys[i] is new. count is the number of new keys. done is the number of keys
+// before the first one that found no room. Only a growing filter can run out of room.
 func addTo(f filterfile.Filter, keys [][]byte, added []bool) (count, done int, err error) {
 	switch f := f.(type) {
 	case interface{ AddMany([][]byte, []bool) int }:

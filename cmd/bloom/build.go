@@ -49,7 +49,7 @@ func newBuild(e *env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// If the format cannot have this filter, it refuses the empty one, before the keys are read.
+		// A format that cannot hold this filter refuses it here, while it is empty, before the keys are read.
 		if err := o.format.Write(io.Discard, f); err != nil {
 			return err
 		}
@@ -60,7 +60,8 @@ func newBuild(e *env) *cobra.Command {
 	})
 }
 
-// newFilter makes the empty filter that programs of the format would make, or a plain one.
+// newFilter makes the empty filter for the flags. Without --strategy, it is the filter that a program of the chosen
+// format would make.
 func (o *command) newFilter() (filterfile.Filter, error) {
 	if o.given("strategy") || o.format.Create == nil {
 		return o.plain()

@@ -24,7 +24,7 @@ hold is an error, and nothing is printed of its line or of later ones.`
 // errEnough ends the reading, because further keys cannot change the result.
 var errEnough = errors.New("enough")
 
-// A check is the command check.
+// A check has the flags of the command bloom check.
 type check struct {
 	*command
 	invert, counts, rowGroups bool
@@ -47,7 +47,7 @@ func newCheck(e *env) *cobra.Command {
 	return o.runs(o.run)
 }
 
-// A keySet is a filter, or the filters of a column.
+// A keySet is a filter, or a Parquet column with its filters.
 type keySet interface {
 	ContainsMany(keys [][]byte, found []bool) int
 }
@@ -111,8 +111,8 @@ func (o *check) run(args []string) error {
 	return nil
 }
 
-// printRowGroups returns a function that prints the lines with values that are in the column. The value's row groups
-// stand before each line.
+// printRowGroups returns a function that prints the lines whose values are probably in the column. The numbers of the
+// row groups that may have the value, and a tab, stand before each line.
 func (o *check) printRowGroups(column filterfile.Column) func(c *lines.Chunk) error {
 	return func(c *lines.Chunk) error {
 		var text []byte

@@ -33,7 +33,7 @@ a new one, without the old keys:
 
   bloom check -v known.bloom today.txt | bloom dedup --grow --filter new.bloom`
 
-// A dedup is the command dedup.
+// A dedup has the flags of the command bloom dedup.
 type dedup struct {
 	*command
 	window time.Duration
@@ -85,7 +85,7 @@ func (o *dedup) run(files []string) error {
 	return k.end(o.printNew(f, files, k))
 }
 
-// create makes the empty filter that the flags describe.
+// create makes the empty filter that the flags describe. kept is the format of a file that keeps it.
 func (o *dedup) create() (f filterfile.Filter, kept *filterfile.Format, err error) {
 	switch {
 	case o.window > 0:
@@ -106,7 +106,8 @@ func (o *dedup) create() (f filterfile.Filter, kept *filterfile.Format, err erro
 	return f, kept, err
 }
 
-// reopen reads the filter in o.filter. It returns an error if the filter was not made with the given flags.
+// reopen reads the filter in the file o.filter, and returns it with its format. It returns an error if the filter was
+// not made with the given flags.
 func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	f, kept, err := o.openToWrite(o.filter)
 	if err != nil {
@@ -117,7 +118,7 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	case *scalable.Filter:
 		s.N = f.Layers()[0].N
 	case *rotating.Filter:
-		made, s.N = f.Window(), 0 // -n is only an expected number
+		made, s.N = f.Window(), 0 // -n is only an estimate, so it need not be the same
 	}
 	switch {
 	case o.window > 0 && made == 0:
@@ -135,19 +136,21 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	return f, kept, lines.Named(o.filter, err)
 }
 
-// plans returns an error unless the flags have an n and a p that f keeps. Files of other programs have no n and p.
+// plans checks -n and -p for a filter whose file has no n and p, as files of other programs. It returns an error unless
+// -n is given and the rate of f with n keys is at most p.
 func (o *dedup) plans(f *bloom.BloomFilter) error {
 	p := f.Params()
 	switch rate := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, o.n); {
 	case !o.given("number"):
 		return errors.New("the file does not say how many keys its filter is for, want -n")
-	case rate > 1.1*o.p: // the formulas of other programs are not exact
+	case rate > 1.1*o.p: // 10 % more, because the formulas of other programs are not exact
 		return fmt.Errorf("with %s keys the filter has a rate of %.2g, want at most the -p of %v: a smaller -n or a larger -p", grouped(o.n), rate, o.p)
 	}
 	return nil
 }
 
-// printNew prints the lines whose keys are new to a filter, and adds the keys. k saves the filter, unless it is nil.
+// printNew prints the lines whose keys are new to f, and adds these keys to f. k, unless it is nil, saves f while lines
+// arrive.
 func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 	before := f.Stats().EstimatedCount
 	plain, fixed := f.(*bloom.BloomFilter)
@@ -181,7 +184,7 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 			read, printed, done = read+n, printed+added, done+n
 		}
 		if k != nil {
-			k.printed = printed // before k saves the filter
+			k.printed = printed // k may save the filter after this chunk
 		}
 		return done, err
 	}, o.print(true))
@@ -193,7 +196,8 @@ func (o *dedup) printNew(f filterfile.Filter, files []string, k *keeper) error {
 }
 
 // summarise prints the numbers of lines that were read, printed and dropped, and the fill of the filter. n is the
-// number of keys that the filter is for, 0 without a limit.
+// number of keys that the filter is for, 0 without a limit. before is the number of keys that it had at the start.
+// keyless is the number of lines without a key.
 func (o *dedup) summarise(f filterfile.Filter, n, before uint64, read, printed, keyless int) {
 	s := f.Stats()
 	count, of := s.EstimatedCount, ""

@@ -38,7 +38,7 @@ func (e exit) Error() string { return e.text }
 
 var (
 	errNotFound = exit{statusNotFound, ""}
-	errSaid     = exit{statusError, ""} // the messages were printed
+	errSaid     = exit{statusError, ""} // the messages are already printed
 	errOverfull = exit{statusOverfull, "overfull"}
 )
 

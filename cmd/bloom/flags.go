@@ -23,7 +23,7 @@ import (
 
 const secretVariable = "BLOOM_SECRET"
 
-// A command is a parsed command line: its environment, and the values of the flags that several commands have.
+// A command is a parsed command line: its environment, and the values of the flags that several commands share.
 type command struct {
 	*env
 	cmd *cobra.Command
@@ -33,20 +33,20 @@ type command struct {
 	strategy bloom.Strategy
 	hash     *bloom.Hash
 
-	form lines.Form // without its End
+	form lines.Form // except End, which depends on null
 	null bool
 	keys []string
 
 	secretFile, column, filter, output string
 	format                             *filterfile.Format
-	maxMemory                          uint64      // of a filter in bytes; 0 if unlimited
+	maxMemory                          uint64      // largest size of a filter in bytes; 0 if unlimited
 	excluded                           [][2]string // flags that exclude each other
 	force, quiet, asJSON               bool
 
 	progress progress
 }
 
-// newCommand adds the flags with the given names to c.
+// newCommand wraps c and gives it the shared flags whose names, separated by blanks, are in flags.
 func newCommand(e *env, c *cobra.Command, flags string) *command {
 	o := &command{env: e, cmd: c, format: &filterfile.Native, form: lines.Form{MaxLine: 64 << 20}}
 	strategies := slices.Concat(bloom.Strategies(), filterfile.Strategies())
@@ -91,7 +91,7 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 
 func (o *command) given(flag string) bool { return o.cmd.Flags().Changed(flag) }
 
-// runs sets the function that runs the command, and returns the command.
+// runs makes run the function of the cobra command, after checks of the flags and files, and returns this command.
 func (o *command) runs(run func(args []string) error) *cobra.Command {
 	o.cmd.DisableFlagsInUseLine, o.cmd.PreRunE = true, o.checkFlags
 	o.cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -107,7 +107,7 @@ func (o *command) runs(run func(args []string) error) *cobra.Command {
 	return o.cmd
 }
 
-// flag adds a flag whose value is parsed by parse.
+// flag adds a flag to f. parse converts its text to the value, which is stored in to.
 func flag[T any](f *pflag.FlagSet, to *T, parse func(text string) (T, error), name, short, usage string) {
 	f.FuncP(name, short, usage, func(text string) (err error) {
 		*to, err = parse(text)
@@ -126,7 +126,7 @@ func number(text string) (uint64, error) {
 	return uint64(x), nil
 }
 
-// parseField reads the number of a field, with "-" after it if the key extends to the end of the line: 2, 2-.
+// parseField reads the value of --field: N for field N, or N- for the line from field N to its end.
 func (o *command) parseField(text string) (err error) {
 	n, toEnd := strings.CutSuffix(text, "-")
 	if o.form.Field, err = strconv.ParseUint(n, 10, 64); err != nil || o.form.Field == 0 {
@@ -147,7 +147,7 @@ func delimiter(text string) (string, error) {
 			return string(b)
 		}
 		b, known := map[string]string{`\t`: "\t", `\\`: `\`, `\0`: "\x00"}[e]
-		bad = bad || !known // also \011, in other programs a tab
+		bad = bad || !known // also refuses \011, in other programs a tab
 		return b
 	})
 	if bad {
@@ -207,7 +207,7 @@ func notEmpty(text string) (string, error) {
 	return text, nil
 }
 
-// oneOf returns a function that finds a value by its name.
+// oneOf returns a function that finds a value in among by its name.
 func oneOf[T interface{ Name() string }](among []T) func(string) (T, error) {
 	return func(name string) (value T, err error) {
 		i := slices.Index(names(among), name)

@@ -64,7 +64,7 @@ type description struct {
 	OverP   *bool    `json:"over_p,omitempty"`
 	Layers  int      `json:"layers,omitempty"` // number of layers, if the filter has several
 	Window  string   `json:"window,omitempty"` // of a rotating filter
-	Columns []column `json:"columns,omitzero"` // of a Parquet file, those with a filter
+	Columns []column `json:"columns,omitzero"` // columns of a Parquet file that have a filter
 }
 
 // A column describes the filter of a Parquet column in one row group.
@@ -108,7 +108,7 @@ func (d *description) describe(s bloom.Stats) {
 	d.Stats, d.OverP = &s, &over
 }
 
-// describeColumn describes a column with its filter, or with the error of reading it.
+// describeColumn describes a column by its filter f, or by err, the error of reading f.
 func describeColumn(of parquet.Column, f *bloom.BloomFilter, err error) column {
 	types := strings.TrimPrefix(of.String(), fmt.Sprintf("%s:%d ", of.Path, of.RowGroup))
 	c := column{Name: of.Path, RowGroup: of.RowGroup, Type: types}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom/cmd/bloom/internal/lines"
 )
 
-// saveEvery is the time between two saves of a stream's filter. A test shortens it.
+// saveEvery is the least time between two saves of dedup's filter while lines arrive. A test shortens it.
 var saveEvery = time.Minute
 
 // A keeper saves the filter of dedup --filter: about every minute while lines arrive, when a signal or a full filter
@@ -24,11 +24,11 @@ type keeper struct {
 	format *filterfile.Format
 
 	in             *lines.Input
-	printed, saved int // lines with a key
+	printed, saved int // printed lines with a key: so far, and at the last save
 	timer          *time.Timer
 }
 
-// during sets the timer of in, so that the filter is saved about every minute while in is read.
+// during makes reads of in save the filter about every minute.
 func (k *keeper) during(in *lines.Input) {
 	k.in, k.timer = in, time.NewTimer(saveEvery)
 	in.Timer = k.timer.C
@@ -54,9 +54,10 @@ func (k *keeper) saveNew() error {
 	return err
 }
 
-// end saves the filter at the end of the input, after a signal, and when the filter is full. After another error it
-// does not save, so that the next run prints the lines since the last save again. After every error, it warns about
-// lines that will not be printed again. err is the error that ended the reading, or nil.
+// end saves the filter if err is nil, a signal or errOverfull. err is the error that ended the reading, or nil at the
+// end of the input. After another error, end does not save, so the next run prints the lines since the last save again.
+// After every error, it warns about saved keys, whose lines the next run does not print. It returns err, or the error
+// of its save.
 func (k *keeper) end(err error) error {
 	k.timer.Stop()
 	if err == nil {

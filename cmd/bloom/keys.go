@@ -59,7 +59,7 @@ func (o *command) end() byte {
 	return '\n'
 }
 
-// input returns the input for the flags and files.
+// input returns the source of the keys that the flags and files name.
 func (o *command) input(files []string) *lines.Input {
 	form := o.form
 	form.End = o.end()
@@ -78,7 +78,7 @@ func (o *command) input(files []string) *lines.Input {
 	return in
 }
 
-// print returns a function that prints the lines with the given answer.
+// print returns a function that prints the lines of a chunk whose answer, in the field Yes, is answer.
 func (o *command) print(answer bool) func(c *lines.Chunk) error {
 	return func(c *lines.Chunk) error {
 		text := c.Selected(answer, o.end())
@@ -90,12 +90,13 @@ func (o *command) print(answer bool) func(c *lines.Chunk) error {
 	}
 }
 
-// fromStdin reports whether standard input is read.
+// fromStdin reports whether keys are read from standard input.
 func (o *command) fromStdin(files []string) bool {
 	return len(o.keys) == 0 && (len(files) == 0 || slices.Contains(files, "-"))
 }
 
-// count returns the number of keys. It reads the files. It refuses files that cannot be read twice.
+// count reads the files and returns their number of keys. The command reads them again later, so count refuses files
+// that can be read only once, such as pipes.
 func (o *command) count(files []string) (uint64, error) {
 	const want = "how many keys will there be? Want -n: "
 	if len(o.keys) > 0 {
@@ -104,7 +105,7 @@ func (o *command) count(files []string) (uint64, error) {
 	if o.fromStdin(files) {
 		return 0, errors.New(want + "standard input cannot be read twice to count them")
 	}
-	for _, name := range files { // first, because the opening of a pipe would wait
+	for _, name := range files { // before any is opened: opening a pipe waits for its writer
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			return 0, fmt.Errorf("%s%s cannot be read twice to count them", want, name)
 		}

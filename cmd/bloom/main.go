@@ -27,21 +27,22 @@ func main() {
 		for ; s == mark; s = <-signals {
 			select {
 			case marks <- struct{}{}:
-			default: // a mark is there: the signal also comes from a resized terminal
+			default: // marks is full: a resized terminal sends the signal, too
 			}
 		}
-		signal.Reset(os.Interrupt, syscall.SIGTERM) // a second one kills; SIGHUP is not reset, because a closing terminal sends it twice
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // a second one kills; but a closing terminal sends SIGHUP twice
 		number, _ := s.(syscall.Signal)
 		cancel(exit{statusSignal + int(number), s.String()})
 	}()
 	os.Exit(run(ctx, os.Args[1:], &input{os.Stdin, cancel, marks}, newOutput(ctx, os.Stdout, 1), newOutput(ctx, os.Stderr, 2)))
 }
 
-// An input is standard input. A read from a closing terminal may fail before the SIGHUP arrives.
+// An input is standard input. A read from a closing terminal may fail before SIGHUP arrives. Then Read ends the context
+// as SIGHUP would.
 type input struct {
 	file   *os.File
 	cancel context.CancelCauseFunc
-	marks  <-chan struct{} // one for each mark that has arrived
+	marks  <-chan struct{} // has a value if the signal mark has arrived
 }
 
 func (in *input) Stat() (os.FileInfo, error) { return in.file.Stat() }
@@ -59,7 +60,7 @@ func (in *input) Read(p []byte) (n int, err error) {
 // run executes a command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd := newRoot(&env{ctx, stdin, stdout, stderr})
-	var help bytes.Buffer // cobra ignores the errors of its writer
+	var help bytes.Buffer // cobra ignores write errors, so run writes the help
 	cmd.SetArgs(args)
 	cmd.SetOut(&help)
 	cmd.SetErr(stderr)

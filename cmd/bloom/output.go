@@ -17,7 +17,7 @@ import (
 	"github.com/seed3447c163/bloom/persist"
 )
 
-// open reads a filter in any format. "-" is standard input.
+// open reads a filter in any format, and returns it with its format. "-" is standard input.
 func (o *command) open(path string) (f any, from *filterfile.Format, err error) {
 	in := &filterfile.File{Size: -1, Path: path, Column: o.column, Secret: o.secret, Options: o.limits()}
 	raw := o.stdin
@@ -58,7 +58,7 @@ func (o *command) openPlain(path string) (*bloom.BloomFilter, error) {
 	return plain, lines.Named(path, err)
 }
 
-// openToWrite reads a filter that can be changed and written back.
+// openToWrite reads a filter to change and write back. It refuses formats for which this is not possible.
 func (o *command) openToWrite(path string) (filterfile.Filter, *filterfile.Format, error) {
 	f, from, err := o.open(path)
 	if err != nil {
@@ -92,7 +92,8 @@ func (o *command) claim() (release func(), err error) {
 	return release, err
 }
 
-// save writes the filter to a file in one step, or to standard output for "-".
+// save replaces the file path by the filter in one step, or writes to standard output for "-". After a signal it leaves
+// the file as it is and returns the cause.
 func save(e *env, path string, f any, to *filterfile.Format) error {
 	if path == "-" {
 		return to.Write(e.stdout, f)
@@ -103,7 +104,7 @@ func save(e *env, path string, f any, to *filterfile.Format) error {
 	return write(path, f, to)
 }
 
-// write writes the filter to a file in one step, also after a signal.
+// write replaces the file path by the filter in one step, also after a signal.
 func write(path string, f any, to *filterfile.Format) error {
 	return persist.Save(path, writerTo(func(w io.Writer) error { return to.Write(w, f) }))
 }
@@ -111,8 +112,8 @@ func write(path string, f any, to *filterfile.Format) error {
 // errTried stops persist.Save in trySave before the filter is written.
 var errTried = errors.New("tried")
 
-// trySave returns the error by which a save to path would fail before it writes the filter, for example because it
-// cannot keep the file's owner.
+// trySave tries a save to path up to the point where the filter would be written. It returns the error of these steps,
+// for example because the file's owner cannot be kept.
 func trySave(path string) error {
 	err := persist.Save(path, writerTo(func(io.Writer) error { return errTried }))
 	if errors.Is(err, errTried) {
@@ -131,12 +132,13 @@ const lockSuffix = ".lock"
 
 // lock makes this process the only bloom that writes the file at path, until release is called. A second process waits,
 // prints a message unless quiet is set, and then loads the saved file. The lock is on another file, path.lock, because
-// the filter's file may not exist yet, and save replaces it. A killed process leaves path.lock without a lock.
+// the filter's file may not exist yet, and save replaces it. A killed process leaves the file path.lock behind, but not
+// the lock.
 func lock(e *env, path string, quiet bool) (release func(), err error) {
 	if path == "-" {
 		return nil, errors.New(`"-" for a filter that is written back, want a file (one of that name is ./-)`)
 	}
-	for range 40 { // follow links, so that all names have one lock; the last may lead to a new file
+	for range 40 { // follow links, so that all names of a file share one lock
 		target, err := os.Readlink(path)
 		if err != nil {
 			break
@@ -171,14 +173,15 @@ func lock(e *env, path string, quiet bool) (release func(), err error) {
 		named, err2 := os.Lstat(name)
 		if err1 == nil && err2 == nil && os.SameFile(ours, named) {
 			return func() {
-				// The file is removed while it is locked. Windows cannot remove an open file.
+				// Remove the file while it is locked: after that, another process may have locked it. Windows cannot
+				// remove an open file: remove it after Close.
 				if os.Remove(name) != nil {
 					defer os.Remove(name)
 				}
 				l.Close() // ignore the error: nothing was written
 			}, nil
 		}
-		l.Close() // the process that held the lock has removed the file
+		l.Close() // try again: the process that held the lock has removed the file
 	}
 }
 

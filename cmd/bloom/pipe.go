@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// A pipe is standard output or standard error if it is not a regular file. Its reader may stop reading.
+// A pipe is standard output or standard error if it is not a regular file. Its reader may stop reading, so each write
+// waits for room, or until ctx ends.
 type pipe struct {
 	ctx  context.Context
 	file *os.File
@@ -22,7 +23,7 @@ func newOutput(ctx context.Context, file *os.File, fd int32) io.Writer {
 	return &pipe{ctx, file, fd}
 }
 
-// room waits until a piece can be written without blocking. If ctx ends before, it returns the cause.
+// room waits until pieceSize bytes can be written without blocking. If ctx ends first, it returns the cause.
 func (p *pipe) room() error {
 	for !hasRoom(p.fd) {
 		if p.ctx.Err() != nil {
@@ -32,7 +33,8 @@ func (p *pipe) room() error {
 	return nil
 }
 
-// Write writes in pieces. If ctx ends while the reader does not read, the error says that the output is cut off.
+// Write writes text in pieces of pieceSize bytes. If ctx ends while it waits for room, the error says that the output
+// is cut off.
 func (p *pipe) Write(text []byte) (n int, err error) {
 	for n < len(text) && err == nil {
 		if err := p.room(); err != nil {

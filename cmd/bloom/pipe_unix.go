@@ -9,16 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mark is a signal that settle sends to this process. Otherwise only a terminal that is resized sends it.
+// mark is the signal that settle sends to this process. Apart from settle, only a resized terminal sends it.
 const mark = unix.SIGWINCH
 
-// settle returns when the signals that arrived before the call have ended ctx. A signal to a whole pipeline may end the
-// feeder before this process handles the signal.
+// settle is called at the end of input from a pipe. If a signal arrived before the call, ctx has ended when settle
+// returns. Otherwise a cut-off input could count as complete: a signal to a whole pipeline may end the program that
+// writes the input before this process handles the signal.
 //
-//  1. settle sleeps, because a thread may have taken a signal and then lost its processor. If a sleep takes twice its
-//     time, the processors are busy, and settle begins anew.
-//  2. It sends mark and waits for it. Pending signals are handled in the order of their numbers, and mark's is the
-//     highest.
+//  1. settle sleeps, because a thread may have taken a signal and then lost its processor. If a step of the sleep takes
+//     twice its time, the processors are busy, and settle begins to sleep anew.
+//  2. It sends mark and waits for it. Pending signals are handled in the order of their numbers. mark's is above that of
+//     each signal that ends ctx, so these have ended it when mark arrives.
 //
 // With 20 programs on two processors, none of 5,200 aborted pipelines was taken for a complete one.
 func (e *env) settle() {
@@ -46,7 +47,7 @@ func pieceSize() int {
 	return 512 // the least value in POSIX
 }
 
-// hasRoom reports whether a piece can be written without blocking. It waits up to 20 ms for that.
+// hasRoom reports whether pieceSize bytes can be written without blocking. It waits up to 20 ms for room.
 func hasRoom(fd int32) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: fd, Events: unix.POLLOUT}}, 20)
 	return n > 0 || err != nil && err != unix.EINTR

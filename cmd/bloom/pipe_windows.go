@@ -8,15 +8,16 @@ import (
 
 func pieceSize() int { return 64 << 10 }
 
-// mark is no signal, and settle does not wait, because Windows has no signal that a process can send to itself.
+// On Unix, settle sends the signal mark to this process. Windows has no such signal, so mark is nil and settle does
+// nothing.
 var mark os.Signal
 
 func (*env) settle() {}
 
-// hasRoom always returns true: Windows does not tell whether a pipe has room.
+// hasRoom always returns true, because Windows does not tell whether a write to a pipe would block.
 func hasRoom(int32) bool { return true }
 
-// isTerminal reports whether p is a console that understands the escape sequence erase.
+// isTerminal reports whether p is a console that supports escape sequences. It enables them.
 func (p *pipe) isTerminal() bool {
 	var mode uint32
 	console := windows.Handle(p.file.Fd())

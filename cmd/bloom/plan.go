@@ -8,7 +8,7 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// hashing returns the option for the secret or the hash, if one is given.
+// hashing returns the option for the secret or for --hash. It returns none if neither is given.
 func (o *command) hashing() ([]bloom.Option, error) {
 	opts, err := o.secret(true)
 	switch {
@@ -20,7 +20,7 @@ func (o *command) hashing() ([]bloom.Option, error) {
 	return []bloom.Option{bloom.WithHash(o.hash)}, nil
 }
 
-// limits returns the option for the limit of memory, or none.
+// limits returns the option for --max-memory, or none.
 func (o *command) limits() []bloom.Option {
 	if o.maxMemory == 0 {
 		return nil
@@ -28,8 +28,8 @@ func (o *command) limits() []bloom.Option {
 	return []bloom.Option{bloom.WithMaxBytes(o.maxMemory)}
 }
 
-// makeFilter makes the empty filter for the flags. By default it tries the fastest, Blocked and RapidHash, then Murmur3
-// and DoubleHashing if the rate needs them.
+// makeFilter makes the empty filter for the flags. Without flags for strategy and hash, it tries Blocked with
+// RapidHash, the fastest. If these cannot reach the rate, it tries Murmur3, and then DoubleHashing with either hash.
 func makeFilter[F any](o *command, create func(opts ...bloom.Option) (F, error)) (f F, err error) {
 	hashing, err := o.hashing()
 	if err != nil {
@@ -59,8 +59,8 @@ func (o *command) plain() (*bloom.BloomFilter, error) {
 	})
 }
 
-// agrees returns an error if a given flag differs from the value with which a filter was made. made.N is 0 if -n does
-// not matter.
+// agrees returns an error if a given flag differs from the value with which a filter was made. If made.N is 0, it does
+// not compare -n.
 func (o *command) agrees(made bloom.Stats) error {
 	n := ""
 	if made.N > 0 {

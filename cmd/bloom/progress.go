@@ -18,18 +18,18 @@ var showEvery = time.Second
 
 const (
 	erase = "\r\x1b[K"           // erases the line of the cursor
-	draw  = "\x1b[?7l%s\x1b[?7h" // a text in one line; a narrow terminal shows its start
+	draw  = "\x1b[?7l%s\x1b[?7h" // a text without line wrap: a narrow terminal shows its start
 )
 
 // A progress is a line on the terminal of standard error that shows how far a command has read.
 type progress struct {
-	read, keys atomic.Int64 // bytes, and keys
-	of         int64        // bytes of all inputs, or 0 if unknown
+	read, keys atomic.Int64 // bytes read, and keys handled
+	of         int64        // bytes of all inputs; 0 or -1 if unknown
 
 	mu    sync.Mutex // guards the line
 	drawn bool
 	out   io.Writer
-	on    bool // between show and its stop
+	on    bool // from show to stop
 }
 
 // text returns the progress line to show after the elapsed time.
@@ -48,7 +48,7 @@ func (p *progress) text(elapsed time.Duration) string {
 	return "bloom: " + text + left
 }
 
-// pause erases the line. Until resume is called it is not drawn again.
+// pause erases the progress line. The line is not drawn again until resume is called.
 func (p *progress) pause() (resume func()) {
 	p.mu.Lock()
 	if p.drawn {
@@ -58,9 +58,9 @@ func (p *progress) pause() (resume func()) {
 	return p.mu.Unlock
 }
 
-// show draws the progress of reading the named inputs every second, until stop is called. Within another call it does
-// nothing, so that union shows one progress for all filters. Standard error must be a terminal in the foreground. No
-// input may be a terminal, because somebody writes there.
+// show draws the progress of reading the named inputs every second, until stop is called. It draws only if standard
+// error is a terminal in the foreground and no input is a terminal, where the user types. If a progress is already
+// shown, show does nothing: so union shows one progress for all its filters.
 func (o *command) show(names []string) (stop func()) {
 	p := &o.progress
 	out, isPipe := o.stderr.(*pipe)
@@ -111,8 +111,8 @@ func (o *command) show(names []string) (stop func()) {
 	}
 }
 
-// each reads keys and shows the progress, unless it prints lines to a terminal, or to a pipe whose reader may print
-// them to the terminal.
+// each reads the keys of in by its method Each, and shows the progress, unless it prints lines to a terminal, or to a
+// pipe whose reader may print them to the terminal.
 func (o *command) each(in *lines.Input, work func(c *lines.Chunk) (int, error), print func(c *lines.Chunk) error) error {
 	names := in.Files
 	if len(names) == 0 {

@@ -53,7 +53,8 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// released is the version of an archive. The linker sets it, because Go does not know the version in a workspace.
+// released is the version of a released archive. The linker sets it, because Go records no version for a build in a
+// workspace.
 var released string
 
 // version returns the version of the archive or the module. For a build in a clone, Go derives it from the commit.

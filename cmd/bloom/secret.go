@@ -23,8 +23,8 @@ variable BLOOM_SECRET gives the digits. No flag takes the secret itself: other
 users can read a program's arguments. A filter does not contain its secret, and
 is not read without it or with a wrong one.`
 
-// secret returns the option for the secret, or none. The secret in the environment is used only if needed is true: for
-// a new filter, or one with a secret.
+// secret returns the option for the secret in the file of --secret-file. Without this flag, it uses $BLOOM_SECRET if
+// needed is true: for a new filter, or one that has a secret. It returns no option if there is no secret.
 func (o *command) secret(needed bool) ([]bloom.Option, error) {
 	source, text := "$"+secretVariable, os.Getenv(secretVariable)
 	if o.secretFile != "" {

@@ -20,10 +20,10 @@ double-hashing is the smallest. blocked keeps a key in one cache line: somewhat
 larger and faster. split-block is the fastest, for rates down to 0.1% or so.
 seeded-hashing computes k hashes per key and is slow.`
 
-// A size is the command size.
+// A size has the flags of the command bloom size.
 type size struct {
 	*command
-	m uint64 // bytes
+	m uint64 // of --memory, in bytes
 }
 
 func newSize(e *env) *cobra.Command {
@@ -40,7 +40,7 @@ func newSize(e *env) *cobra.Command {
 	return o.runs(o.run)
 }
 
-// A sized describes the filter for one strategy.
+// A sized is one row of the output: the filter of one strategy.
 type sized struct {
 	Strategy   string  `json:"strategy"`
 	N          uint64  `json:"n"`
@@ -52,7 +52,8 @@ type sized struct {
 	Rate       float64 `json:"rate"` // at n keys
 }
 
-// run prints the filters of the strategies that can have these values, or an error if none can.
+// run prints a row for each chosen strategy that has a filter for the given -n, -p and -m. If none has one, it returns
+// the last strategy's error.
 func (o *size) run([]string) (err error) {
 	switch {
 	case o.n == 0 && o.m == 0:

@@ -27,7 +27,8 @@ func holds(n uint64) string {
 	return "about " + counted(n, "key")
 }
 
-// warn prints a warning if a filter holds more than it was made for, or, if its file does not say, more than is useful.
+// warn prints a warning if a filter holds more keys than it was made for. If the file does not say how many, it warns
+// if the false-positive rate is above 0.5.
 func warn(e *env, s bloom.Stats) {
 	if s.P == 0 && s.EstimatedFalsePositiveRate > 0.5 {
 		fmt.Fprintf(e.stderr, "bloom: warning: the filter holds %s: its rate is now %.2g\n", holds(s.EstimatedCount), s.EstimatedFalsePositiveRate)

@@ -23,13 +23,13 @@ func arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// usage returns a command's line of usage.
+// usage returns the line that shows a command's arguments.
 func usage(c *cobra.Command) string { return "bloom " + c.Use }
 
-// exclude makes two flags exclude each other.
+// exclude forbids command lines that have both flags.
 func (o *command) exclude(one, other string) {
 	o.excluded = append(o.excluded, [2]string{one, other})
-	o.cmd.MarkFlagsMutuallyExclusive(one, other) // for completions
+	o.cmd.MarkFlagsMutuallyExclusive(one, other) // for shell completion
 }
 
 // checkFlags returns an error for missing flags, for flags that exclude each other, and for an empty argument, as from
@@ -66,7 +66,8 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// unknownCommand returns the error for a word that names no subcommand. With topics, it also lists help topics.
+// unknownCommand returns the error for a word that names no subcommand. The error lists the subcommands, and if topics
+// is true the help topics.
 func unknownCommand(of *cobra.Command, word string, topics bool) error {
 	if !of.HasSubCommands() {
 		of = of.Root()

@@ -80,7 +80,7 @@ func calculate(field map[string]string) map[string]any {
 		option = ", bloom.WithStrategy(bloom." + field["strategy"] + ")"
 	}
 	const steps = 64
-	var rates []any // after 0 to 2n keys
+	var rates []any // with 0 to 2n keys
 	for i := range steps + 1 {
 		rates = append(rates, s.FalsePositiveRate(f.M, f.K, uint64(math.Round(2*float64(f.N)*float64(i)/steps))))
 	}

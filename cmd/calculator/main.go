@@ -12,7 +12,7 @@ import (
 func main() {
 	js.Global().Set("calculate", js.FuncOf(func(_ js.Value, args []js.Value) (result any) {
 		defer func() {
-			if r := recover(); r != nil { // the page continues to work
+			if r := recover(); r != nil { // show the panic; the page continues to work
 				result = map[string]any{"error": fmt.Sprint(r), "read": map[string]any{}}
 			}
 		}()

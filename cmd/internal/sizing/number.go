@@ -13,12 +13,12 @@ var (
 	factors = map[byte]float64{'%': 0.01, 'k': 1e3, 'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12}
 	commas  = regexp.MustCompile(`^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`) // 1,000,000.5
 	points  = regexp.MustCompile(`^[1-9]\d{0,2}(\.\d{3})+(,\d+)?$`) // 1.000.000,5
-	either  = regexp.MustCompile(`^([1-9]\d{0,2})[.,](\d{3})$`)     // one thousand or one
+	either  = regexp.MustCompile(`^([1-9]\d{0,2})[.,](\d{3})$`)     // 1,000: one thousand or one
 )
 
 // Number reads a number as people write it: 1e6, 1,000,000, 1.000.000, 1 000 000, 1_000_000, 10M, 1.5%, 1,5%, 1/1000.
-// Another text is NaN. In a rate, a single comma or point is the decimal one. In other numbers, 1,000 and 1.000 are
-// errors: they can mean one or one thousand.
+// For other text it returns NaN. In a rate, a single comma or point is the decimal one. In other numbers, 1,000 and
+// 1.000 are errors: they can mean one or one thousand.
 func Number(text string, isRate bool) (float64, error) {
 	text = spaces.Replace(text)
 	factor := 1.0
@@ -40,7 +40,7 @@ func Number(text string, isRate bool) (float64, error) {
 	return strconv.ParseFloat(strconv.FormatFloat(x*factor, 'g', 15, 64), 64)
 }
 
-// decimal reads a number with commas or points, for thousands or for decimals. Another text is NaN.
+// decimal reads a number with commas or points, which separate thousands or decimals. For other text it returns NaN.
 func decimal(text string) float64 {
 	several := strings.Count(text, ",")+strings.Count(text, ".") > 1
 	switch {

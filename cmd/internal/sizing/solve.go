@@ -10,8 +10,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// Solve returns the filter for two of n, p and m; the third is 0. If all three are given, it checks that they agree. It
-// computes every filter with bloom.NewScheme, and finds n or p by bisection.
+// Solve returns the scheme for two of n, p and m (in bits); the third is 0. If all three are given, it checks that they
+// agree. It computes every filter with bloom.NewScheme, and finds n or p by bisection.
 func Solve(s bloom.Strategy, n, p, m float64) (*bloom.Scheme, error) {
 	const most = 1 << 53
 	for what, v := range map[string]float64{"n": n, "m": m} {
@@ -50,7 +50,7 @@ func Solve(s bloom.Strategy, n, p, m float64) (*bloom.Scheme, error) {
 			}
 		}
 		exponent := math.Pow10(3 - int(math.Ceil(math.Log10(p))))
-		p = math.Ceil(p*exponent) / exponent // three digits
+		p = math.Ceil(p*exponent) / exponent // round up to three digits
 	default:
 		return nil, errors.New("give two of n, p and the memory")
 	}

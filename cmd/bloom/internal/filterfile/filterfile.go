@@ -56,7 +56,7 @@ func (f *Format) requires(head []byte) (opts []bloom.Option, keyed bool) {
 		return nil, false
 	}
 	strategy, hash, err := bloom.ReadNames(bytes.NewReader(f.header(head)))
-	if err != nil { // the reading of the filter will return the error
+	if err != nil { // f.read will return the error
 		return nil, false
 	}
 	for _, f := range Formats {

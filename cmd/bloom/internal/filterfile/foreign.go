@@ -17,7 +17,7 @@ import (
 // expansion is RedisBloom's default: each layer is for twice as many keys as the one before.
 const expansion = 2
 
-// JSON is recognised by the names of its fields: other JSON may be a log of many gigabytes.
+// Only JSON with the fields of a filter is taken for one: other JSON may be a log of many gigabytes.
 var (
 	mkb   = regexp.MustCompile(`^\s*\{\s*"[mkb]"\s*:`)
 	saved = regexp.MustCompile(`(?s)^\s*\{.*"_(size|nbHashes|filter|seed)"`)
@@ -84,7 +84,7 @@ var (
 	}
 )
 
-// isRedisBloom checks that the iterator is 1 and the header has 20 bytes and 53 per layer.
+// isRedisBloom checks the first chunk: its iterator is 1, and its data is a header of 20 bytes plus 53 per layer.
 func isRedisBloom(head []byte, _ int64) bool {
 	const header, layer, most = 20, 53, 1 << 10 // most is far more layers than a server makes
 	if len(head) < 16 || binary.LittleEndian.Uint64(head) != 1 {
@@ -94,7 +94,7 @@ func isRedisBloom(head []byte, _ int64) bool {
 	return length > header && length <= header+most*layer && (length-header)%layer == 0
 }
 
-// isBitsAndBlooms checks m, k, the number of bits and the length. The format has no magic.
+// isBitsAndBlooms checks m, k, the length of the bit set and the file's size, because the format has no magic.
 func isBitsAndBlooms(head []byte, size int64) bool {
 	if len(head) < 32 {
 		return false
@@ -103,13 +103,14 @@ func isBitsAndBlooms(head []byte, size int64) bool {
 	if k < 1 || k > 255 || m < 1 || m > 1<<53 {
 		return false
 	}
-	// has reports whether a bit set of this length fits m. With FromWithM, it may extend to the end of the last word.
+	// has reports whether a bit set of this length fits m. FromWithM of bits-and-blooms may count all bits of the last
+	// word.
 	has := func(length uint64) bool { return length >= m && (length-1)/64 == (m-1)/64 }
 	return (has(binary.BigEndian.Uint64(head[16:])) || has(binary.LittleEndian.Uint64(head[16:]))) &&
 		(size < 0 || uint64(size) == 24+(m+63)/64*8)
 }
 
-// isGuava checks the strategy, k, the number of words and the length. The format has no magic.
+// isGuava checks the strategy, k, the number of words and the file's size, because the format has no magic.
 func isGuava(head []byte, size int64) bool {
 	if len(head) < 14 || head[0] > 1 || head[1] < 1 {
 		return false

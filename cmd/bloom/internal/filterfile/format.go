@@ -20,17 +20,18 @@ type Format struct {
 	is   func(head []byte, size int64) bool
 	read func(in *input, opts []bloom.Option) (any, error)
 
-	// header returns the bytes from the header of the first filter on. It is nil except for formats of this
-	// library.
+	// header returns the part of head that begins with the first filter's header, which has the names of strategy and
+	// hash. It is nil for formats of other systems.
 	header func(head []byte) []byte
 
 	write  func(w io.Writer, f *bloom.BloomFilter) error // nil if a plain filter cannot be written
-	itself func(f any) (w io.WriterTo, ok bool)          // if not nil, reports whether f has a WriteTo for this format
+	itself func(f any) (w io.WriterTo, ok bool)          // returns f if its WriteTo writes this format; may be nil
 
-	// Create makes the empty filter that programs of the format would make; nil for a plain one.
+	// Create makes the empty filter that programs of the format would make. It is nil if bloom.New makes this filter.
 	Create func(n uint64, p float64, opts []bloom.Option) (Filter, error)
 
-	// strategies and hash are the ones that programs of the format use. Files of this library may name them, too.
+	// The strategies of the format, and a function that finds its hashes by name. Files of this library may name them,
+	// too.
 	strategies []bloom.Strategy
 	hash       func(name string) (*bloom.Hash, bool)
 }

@@ -94,7 +94,7 @@ type textReader struct {
 	in *input
 }
 
-// Len returns an upper bound: it includes the decoder's buffer, and counts newlines as text.
+// Len returns an upper bound of the bytes that are left: it adds the size of the decoder's buffer, and counts newlines.
 func (t textReader) Len() int { return (t.in.Len() + 2048) / 4 * 3 }
 
 func readText(in *input, opts []bloom.Option) (any, error) {
@@ -120,7 +120,7 @@ func writeText(w io.Writer, f *bloom.BloomFilter) error {
 	return err
 }
 
-// readMapped opens a filter that other programs may have open. The filter stays open until the process ends.
+// readMapped opens a mapped filter, which other programs may have open, too. It stays open until the process ends.
 func readMapped(in *input, opts []bloom.Option) (any, error) {
 	if in.file.Path == "-" {
 		return nil, errors.New("a memory-mapped filter on standard input, want its file's name")

@@ -82,7 +82,7 @@ func readColumns(in *input, opts []bloom.Option) (any, error) {
 	return all, nil
 }
 
-// nameOf returns the name of one filter.
+// nameOf returns the value of --column for one filter: column, colon, row group.
 func nameOf(c parquet.Column) string { return fmt.Sprintf("%s:%d", c.Path, c.RowGroup) }
 
 // Filter reads the filter of a column.
@@ -131,7 +131,8 @@ type rowGroup struct {
 	number int
 }
 
-// Encode returns the keys of values given as text, up to the first invalid one.
+// Encode returns the keys of values given as text. At the first invalid value, it returns the keys before it and an
+// error.
 func (c Column) Encode(values [][]byte) (keys [][]byte, err error) {
 	for _, value := range values {
 		key, err := c.Key(string(value))

@@ -80,13 +80,13 @@ func (f Form) field() string {
 	return fmt.Sprintf("field %d with -d %q", f.Field, f.Delimiter)
 }
 
-// cpio matches a line that begins an archive of cpio: the numbers of its first header in text, and a name.
+// cpio matches the beginning of a cpio archive: a header of digits, and a name that ends in NUL.
 var cpio = regexp.MustCompile(`^0707(?:0[12][[:xdigit:]]{104}|07[0-7]{70})[^\x00]+\x00`)
 
 // noText returns an error if the lines of a file up to this chunk show that the file is no text. It looks at the lines
 // that begin in the first 4 KiB.
 func (s *stream) noText(c *Chunk) error {
-	const tarAt = 257 // in the first block of 512 bytes; versions of tar from before 1988 wrote no magic
+	const tarAt = 257 // offset of the magic; tar from before 1988 wrote none
 	line, end := c.Lines[0], len(c.block)-1
 	magic := line[min(tarAt, len(line)):]
 	switch {

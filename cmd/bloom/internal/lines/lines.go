@@ -19,22 +19,21 @@ import (
 
 const (
 	chunkSize = 256 << 10 // size of a chunk's buffer; it grows for a longer line
-	inFlight  = 4         // number of chunks
+	inFlight  = 4         // number of chunks in use at once
 )
 
 // An Input is a source of keys.
 type Input struct {
 	Form
 	Context context.Context
-	Keys    []string // the keys, without files
+	Keys    []string // keys of the command line, instead of Files
 	Files   []string // read in order; "-", or none, is Stdin
 	Stdin   io.Reader
-	Read    *atomic.Int64     // counts the bytes that are read, of packed files before unpacking; may be nil
-	Warn    func(text string) // called with each different warning once; may be nil
-	Settle  func()            // called at the end of input from a pipe; the context may end meanwhile
+	Read    *atomic.Int64     // counts the bytes read, before unpacking; may be nil
+	Warn    func(text string) // called once with each different warning; may be nil
+	Settle  func()            // called at the end of input from a pipe; waits for signals that end Context
 
-	// A line without the field has no key. If Keyless is true, such lines are printed. Missing is the number of such
-	// lines.
+	// A line without the field has no key. Missing counts such lines. Their answer in Chunk.Yes is Keyless.
 	Keyless bool
 	Missing int
 
@@ -47,14 +46,14 @@ type Input struct {
 	Room      func() error
 	PieceSize int
 
-	warned map[string]bool // texts
+	warned map[string]bool // texts of the warnings so far
 }
 
 // A Chunk has the complete lines of one read.
 type Chunk struct {
 	Lines [][]byte // without their ends
 	Keys  [][]byte // one per line, nil for a line without the field
-	Yes   []bool   // answers, one per line
+	Yes   []bool   // the answers of work, one per line
 
 	name  string // of the input, "" for the command line
 	first int    // number of the first line in the input
@@ -63,7 +62,8 @@ type Chunk struct {
 	out   []byte
 }
 
-// Selected returns the lines with that answer, each with its end. The next call on the chunk overwrites them.
+// Selected returns the lines whose Yes is answer, each followed by end. The next call on the chunk overwrites the
+// result.
 func (c *Chunk) Selected(answer bool, end byte) []byte {
 	c.out = c.out[:0]
 	for i, line := range c.Lines {
@@ -78,8 +78,8 @@ func (c *Chunk) Selected(answer bool, end byte) []byte {
 // buffer. Each calls work with the lines of a chunk that have a key, and then print, in order, while it reads the next
 // chunk. print may be nil.
 //
-// work gets consecutive lines and returns the number of lines that it has answered. If these are not all, its error is
-// about the next line, and Each adds the number of that line.
+// work gets consecutive lines, sets their answers in Yes, and returns the number of lines that it has answered. If it
+// has not answered all, its error is about the next line, and Each adds this line's number.
 //
 // The first error ends the reading, after the lines before it are printed. If no line has the field of the key, Each
 // returns an error at the end.
@@ -130,7 +130,8 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	}
 }
 
-// answer calls work for each piece of a chunk, and print for the lines that work has answered.
+// answer calls work with each piece of a chunk, and print with the lines that work has answered. If Room is nil, the
+// whole chunk is one piece.
 func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c *Chunk) error) (err error) {
 	for _, text := range in.doubts(c) {
 		if !in.warned[text] && len(in.Keys) == 0 {
@@ -160,7 +161,7 @@ func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c
 	return err
 }
 
-// answerPiece calls work with the lines that have a key, and leaves the answered lines in c.
+// answerPiece calls work with the lines that have a key. After an error, it cuts c.Lines off behind the answered lines.
 func (in *Input) answerPiece(c *Chunk, work func(c *Chunk) (int, error)) (err error) {
 	done, part := 0, &Chunk{}
 	for err == nil && done < len(c.Lines) {
@@ -188,7 +189,7 @@ func (in *Input) answerPiece(c *Chunk, work func(c *Chunk) (int, error)) (err er
 	return err
 }
 
-// missed warns about answered lines without a key. It returns an error if no line has a key.
+// missed warns if lines have no key, and returns an error if no line has one. answered is the number of all lines.
 func (in *Input) missed(answered int) error {
 	switch {
 	case in.Missing > 0 && in.Missing == answered:
@@ -211,13 +212,13 @@ type stream struct {
 	ctx        context.Context
 	free, full chan *Chunk
 
-	c    *Chunk // with the incomplete line
-	have int    // bytes of that line
-	line int    // number of that line in its file
-	pipe bool   // a file was a pipe
+	c    *Chunk // the chunk to read into
+	have int    // bytes in c.buf: an incomplete line
+	line int    // number of this line in its file
+	pipe bool   // whether an input was a pipe
 
-	passed       int  // bytes of that file's first lines, up to 4 KiB
-	nul, foreign bool // they have NUL bytes, and bytes that are not UTF-8
+	passed       int  // bytes of the file's first lines that noText has tested, up to 4 KiB
+	nul, foreign bool // whether these lines have NUL bytes, and bytes that are not UTF-8
 }
 
 func (s *stream) readAll() (err error) {
@@ -261,7 +262,7 @@ func (s *stream) readOne(name string) error {
 	return Named(name, err)
 }
 
-// take makes a free chunk the current one, and copies rest, an incomplete line, into it.
+// take makes a free chunk the one to read into, and copies rest, an incomplete line, into it.
 func (s *stream) take(rest []byte) error {
 	select {
 	case s.c = <-s.free:
@@ -277,7 +278,8 @@ func (s *stream) take(rest []byte) error {
 	return nil
 }
 
-// split sends the lines of r. It drops a line that an error cuts off; the error has the line's number.
+// split reads r and sends its lines in chunks. If reading fails within a line, split drops the line, and the error has
+// its number.
 func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 	if s.c == nil {
 		if err := s.take(nil); err != nil {
@@ -315,8 +317,8 @@ func (s *stream) split(name string, r io.Reader, form Form) (err error) {
 	return At(fmt.Sprintf("line %d", s.line), err)
 }
 
-// send sends the complete lines of the current chunk: its first whole bytes. If a line is too long, it sends the lines
-// before it and returns an error.
+// send sends c with the complete lines in c.buf[:whole]. If a line is too long, it sends the lines before it and
+// returns an error.
 func (s *stream) send(name string, c *Chunk, whole int, form Form) (err error) {
 	block, end := c.buf[:whole], []byte{form.End}
 	c.Lines = slices.AppendSeq(c.Lines[:0], bytes.SplitSeq(bytes.TrimSuffix(block, end), end))

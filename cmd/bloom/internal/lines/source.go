@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// Until returns a reader of r. When ctx ends, the reader fails with the cause. It adds the number of bytes that it
-// reads to read, unless read is nil.
+// Until returns a reader of r that fails with the cause when ctx ends. It adds the number of bytes that it reads to the
+// counter read, unless read is nil.
 func Until(ctx context.Context, r io.Reader, read *atomic.Int64) io.Reader {
 	return source{ctx, r, read}
 }
@@ -22,7 +22,8 @@ type source struct {
 	read *atomic.Int64
 }
 
-// Read returns when the context ends, and leaves a pending read behind: then the caller must not use p.
+// When the context ends, Read returns at once. A read of r that still waits may write to p later, so the caller must
+// not use p again.
 func (s source) Read(p []byte) (int, error) {
 	n, err := Await(s.ctx, func() (int, error) { return s.r.Read(p) })
 	if s.read != nil {
@@ -49,7 +50,8 @@ func IsPipe(r io.Reader) bool {
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0
 }
 
-// Await returns the result of call. When ctx ends, it returns the cause and leaves the call behind.
+// Await returns the result of call. If ctx ends first, it returns the cause at once, while call goes on in its
+// goroutine.
 func Await[T any](ctx context.Context, call func() (T, error)) (value T, err error) {
 	done := make(chan func() (T, error), 1)
 	go func() {
@@ -80,7 +82,7 @@ func display(name string) string {
 	return name
 }
 
-// At adds a place to an error.
+// At puts a place, such as a file or a line, before the text of an error.
 func At(where string, err error) error { return &located{where, err} }
 
 type located struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A kind is a kind of file that is not text. Such a file begins with magic. A ? in magic is a digit from 1 to 9.
+// A kind describes files that are not text and begin with magic. A ? in magic stands for a digit from 1 to 9.
 type kind struct {
 	name, magic string
 	advice      string                                   // how to turn it into lines
@@ -48,7 +48,7 @@ var kinds = []kind{
 	{"packed by lzop", "\x89LZO", "unpack it with lzop -dc and a pipe", nil},
 	{"packed by snappy", "\xff\x06\x00\x00sNaPpY", "unpack it with snzip -dc and a pipe", nil},
 	{"packed by rar", "Rar!\x1a\x07", "unpack it with unrar p -inul and a pipe", nil},
-	{"a Parquet file", "PAR1\x15", tableTool, nil}, // field 1 of the first page's header, or of the footer
+	{"a Parquet file", "PAR1\x15", tableTool, nil}, // \x15 begins the first page's header, or a footer
 	{"an Avro file", "Obj\x01", tableTool, nil},
 	{"text in UTF-32", "\xff\xfe\x00\x00", wideTool, nil},
 	{"text in UTF-32", "\x00\x00\xfe\xff", wideTool, nil},
@@ -102,7 +102,7 @@ func unpack(r io.Reader) (io.ReadCloser, error) {
 	if c, ok := text.(io.Closer); ok {
 		closing = c.Close
 	}
-	inner := bufio.NewReaderSize(text, 16) // for the magics; longer reads go past the buffer
+	inner := bufio.NewReaderSize(text, 16) // enough for the magics; longer reads bypass the buffer
 	if within := kindOf(inner); within != nil {
 		closing()
 		return nil, refused(k.name+", and in that "+within.name, strings.TrimSuffix(k.advice, " and a pipe")+", then "+within.advice)
@@ -117,7 +117,7 @@ type readCloser struct {
 
 func (r readCloser) Close() error { return r.close() }
 
-// A gzipReader reads all members of a file. Zeros may follow the last one, as on tapes.
+// A gzipReader reads all gzip members of a file. Zeros may follow the last member, as on tapes.
 type gzipReader struct {
 	*gzip.Reader
 	b *bufio.Reader
@@ -146,7 +146,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// padding reads zeros to the end and returns io.EOF, or an error if there is another byte.
+// padding reads zeros up to the end and returns io.EOF. It returns another error for a byte that is not zero.
 func (g *gzipReader) padding() error {
 	for {
 		if c, err := g.b.ReadByte(); err != nil {
