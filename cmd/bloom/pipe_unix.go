@@ -18,8 +18,8 @@ const mark = unix.SIGWINCH
 //
 //  1. settle sleeps, because a thread may have taken a signal and then lost its processor. If a step of the sleep takes
 //     twice its time, the processors are busy, and settle begins to sleep anew.
-//  2. It sends mark and waits for it. Pending signals are handled in the order of their numbers. mark's is above that of
-//     each signal that ends ctx, so these have ended it when mark arrives.
+//  2. It sends mark and waits for it. Pending signals are handled in the order of their numbers, and mark's is higher
+//     than those of the signals that end ctx. So these have ended ctx when mark arrives.
 //
 // With 20 programs on two processors, none of 5,200 aborted pipelines was taken for a complete one.
 func (e *env) settle() {

@@ -47,7 +47,8 @@ import (
 // that unmarshal. Its other methods return an error that wraps bloom.ErrInvalid, or panic if they return no error.
 type BloomFilter bloom.BloomFilter
 
-// Filter returns a filter of the root package with the same bits, for batches, statistics and package persist.
+// Filter returns f as a filter of the root package, which has batches and statistics and works with package persist.
+// Both have the same bits.
 func (f *BloomFilter) Filter() *bloom.BloomFilter { return (*bloom.BloomFilter)(f) }
 
 // isZero reports whether f is the zero BloomFilter.

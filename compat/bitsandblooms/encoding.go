@@ -53,7 +53,8 @@ func (f *BloomFilter) ReadFrom(stream io.Reader) (int64, error) {
 	return headBytes + int64(read.SizeBytes()), nil
 }
 
-// The methods that marshal have value receivers, so that encoders find them if a field is a filter and not a pointer.
+// The methods that marshal have value receivers, so that encoders also find them for a field of type BloomFilter, not
+// only for a pointer.
 
 // MarshalBinary returns what WriteTo writes.
 func (f BloomFilter) MarshalBinary() ([]byte, error) {

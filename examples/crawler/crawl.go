@@ -31,17 +31,17 @@ type crawler struct {
 	client http.Client
 	lock   *flock.Flock // of the queue file
 
-	hosts sync.Map     // by name, a *host: the hosts of the start pages and of their redirects
+	hosts sync.Map     // values *host by name: the hosts of the start pages and of their redirects
 	known atomic.Int64 // number of links to pages seen before
 
 	mu     sync.Mutex     // guards all below
 	levels [][]place      // waiting pages by depth
-	pages  map[string]int // numbers of pages by kinds
+	pages  map[string]int // number of pages by kind of result
 	file   *os.File       // the queue file
 	broken error          // why the queue file cannot be written
 }
 
-// Kinds of pages. A result is a kind, and the reason after ": ".
+// Kinds of results. A result is a kind, with ": " and the reason if there is one.
 const fetched, partly, forbidden, failed, waiting = "fetched", "fetched in part", "forbidden", "failed", "waiting"
 
 func kind(result string) string {
@@ -64,7 +64,8 @@ func (at place) next(link string, redirect bool) place {
 	return place{link, at.depth + 1, 0}
 }
 
-// newCrawler queues the start pages, or the pages that wait in the queue file.
+// newCrawler returns a crawler for n URLs. Its queue has the pages that wait in the queue file at path, or the start
+// pages if the file is new.
 func newCrawler(path string, n uint64, depth uint, delay time.Duration, starts []string) (*crawler, error) {
 	seen, err := bloom.New(n, 1e-6, bloom.WithHash(bloom.MapHash))
 	if err != nil {
@@ -90,7 +91,7 @@ func newCrawler(path string, n uint64, depth uint, delay time.Duration, starts [
 // could store the depth of a URL and correct it later; a filter cannot.
 func (c *crawler) crawl(ctx context.Context) error {
 	for depth := 0; depth < len(c.levels); depth++ {
-		for len(c.levels[depth]) > 0 && ctx.Err() == nil { // again if there were redirects
+		for len(c.levels[depth]) > 0 && ctx.Err() == nil { // again: redirects lead to pages of the same depth
 			byHost := map[*host][]place{}
 			for _, at := range c.levels[depth] {
 				byHost[c.hostOf(at)] = append(byHost[c.hostOf(at)], at)
@@ -147,8 +148,8 @@ func (c *crawler) visit(ctx context.Context, h *host, at place) error {
 	return c.finish(done, next)
 }
 
-// follow returns the target of a link if the crawler may go there and has not seen it. The filter comes last: a filter
-// cannot forget, so it must not get a URL that will not be queued.
+// follow returns the target of a link and adds it to the filter, if the crawler may go there and has not seen it. The
+// filter comes last: it cannot forget, so it must not get a URL that will not be queued.
 func (c *crawler) follow(base *address, ref string, at place, redirect bool) (next place, ok bool) {
 	u, err := base.Parse(ref)
 	if err != nil {

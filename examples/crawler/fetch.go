@@ -23,7 +23,7 @@ import (
 const (
 	agent    = "bloom-crawler" // the name in robots.txt
 	maxBody  = 4 << 20         // bytes read per page or robots.txt
-	maxPause = time.Minute     // a host that asks for more is left alone
+	maxPause = time.Minute     // a host that asks for a longer pause is left alone
 )
 
 var pause = time.Second // before the second try of a page; twice as long before the third
@@ -41,13 +41,13 @@ type address = whatwg.Url
 
 func isWeb(u *address) bool { return strings.HasPrefix(u.Scheme(), "http") && u.Host() != "" }
 
-// parts splits a URL of the filter into scheme, host, and the target of a request.
+// parts splits a URL, as urls writes it, into scheme, host, and the target of a request.
 func parts(link string) (scheme, host, target string) {
 	p := append(strings.SplitN(link, "/", 4), "", "", "")
 	return strings.TrimSuffix(p[0], ":"), p[2], "/" + p[3]
 }
 
-// A host is a server, with its rules. One goroutine uses it at a time.
+// A host is a server, with the rules of its robots.txt. One goroutine uses it at a time.
 type host struct {
 	client  retryablehttp.Client
 	limiter *rate.Limiter
@@ -84,8 +84,8 @@ func (t redirects) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// get requests a URL, up to four times while the server does not answer or is busy. Then the error is errLater. It
-// reads up to maxBody+1 bytes.
+// get requests a URL, up to four times. If the server still does not answer or is busy, the error wraps errLater. get
+// reads up to maxBody+1 bytes of the body: the last one tells fetch that the page is too large.
 func (h *host) get(ctx context.Context, link string) (resp *http.Response, body []byte, err error) {
 	scheme, name, target := parts(link)
 	u, err := url.Parse(link)
@@ -142,12 +142,13 @@ func (h *host) readRules(ctx context.Context, link string, delay time.Duration) 
 
 // An answer has the links of a page, or the target of its redirect.
 type answer struct {
-	base     *address // of the links
+	base     *address // URL to which the links are relative
 	links    []string
 	redirect bool
 }
 
-// fetch gets a page. With errLarge, got has links, too.
+// fetch gets a page and its links, if robots.txt allows it. If err is errLarge, got has the links of the part that was
+// read.
 func (c *crawler) fetch(ctx context.Context, h *host, link string) (got answer, err error) {
 	if h.rules == nil {
 		if err := h.readRules(ctx, link, c.delay); err != nil {
@@ -184,7 +185,7 @@ var (
 	letters  = regexp.MustCompile(`[^\x00-\x7f]+`)
 )
 
-// readLinks returns the links of a page, and its base URL if it has one of its own.
+// readLinks returns the links of a page, and its base URL: that of its base element, or otherwise link.
 func readLinks(link string, body []byte, contentType string) (got answer, err error) {
 	if contentType == "" {
 		contentType = http.DetectContentType(body)

@@ -27,7 +27,7 @@ import (
 	"time"
 )
 
-// site is a small encyclopaedia of data structures.
+// site is a small encyclopaedia of data structures. The program crawls it if it gets no URL.
 //
 //go:embed site
 var site embed.FS

@@ -23,7 +23,7 @@ type page struct {
 	URL      string   `json:"url"`
 	Result   string   `json:"result"`
 	Links    []string `json:"links,omitempty"`
-	Redirect bool     `json:"redirect,omitempty"` // to the only link
+	Redirect bool     `json:"redirect,omitempty"` // the page redirects to the only link
 }
 
 // openQueue opens or makes the file at path, and restores the queue and the filter from it. It locks path+".lock".
@@ -90,7 +90,7 @@ func (c *crawler) redo(line []byte, waits map[string]place) error {
 	return nil
 }
 
-// writeLine appends a line to the file. A kill does not undo a Write.
+// writeLine appends a line to the file. Once Write has returned, a kill cannot undo it.
 func (c *crawler) writeLine(v any) error {
 	line, err := json.Marshal(v)
 	if err == nil {

@@ -77,7 +77,7 @@ func run(ctx context.Context, dir, address string, out io.Writer) (err error) {
 	case <-ctx.Done():
 	}
 	err = server.Close()
-	<-kept // saves once more
+	<-kept // Keep saves once more when ctx ends
 	fmt.Fprintf(out, "The guard spared the database %.0f lookups. %.0f keys were found, %.0f lookups were false positives.\n",
 		s.guard.Metrics()["spared"], s.guard.Metrics()["found"], s.guard.Metrics()["false_positives"])
 	return errors.Join(err, s.store.db.Close())
@@ -103,7 +103,7 @@ func open(dir string) (*service, error) {
 	return &service{store, g}, err
 }
 
-// saved deletes the puts from the store's log that the guard's file has.
+// saved deletes the puts from the store's log that the guard's file has. Keep calls it after each save.
 func (s *service) saved(position []byte, err error) {
 	if err == nil {
 		err = s.store.forget(position)

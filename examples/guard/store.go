@@ -96,7 +96,7 @@ func (s *store) put(key, value []byte) error {
 	})
 }
 
-// delete deletes a key. The guard need not know.
+// delete deletes a key. The guard need not know: it only lets some lookups of the key through in vain.
 func (s *store) delete(key []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(records).Delete(key) })
 }

@@ -30,10 +30,11 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	return foreign.New(params, required, opts)
 }
 
-// required are the options of all filters.
+// required has the options of every filter of bits-and-blooms.
 var required = []bloom.Option{bloom.WithStrategy(Strategy)}
 
-// ln2 is a variable, because Go computes exactly with constants, and bits-and-blooms in float64.
+// ln2 is a variable, so that ln2*ln2 is rounded to float64, as in bits-and-blooms. Go would compute the product of
+// constants exactly, and m could differ.
 var ln2 = math.Ln2
 
 // Scheme returns the scheme of the filters that New(m, k) of bits-and-blooms makes. It caches schemes, to save time

@@ -28,8 +28,9 @@ import (
 
 // Read reads a filter that WriteTo of bits-and-blooms or [Write] has written, in O(m), and nothing beyond its end:
 // several filters may follow each other in a stream. At the end of the stream it returns io.EOF itself. The data has no
-// n and p, so [bloom.BloomFilter.Params] has 0 for both. It reads both byte orders of the bit set. If the length is the
-// same in both (below 2^40: a multiple of 0x101000000), Read takes it as big-endian, the default.
+// n and p, so [bloom.BloomFilter.Params] has 0 for both. Read accepts both byte orders of the bit set, and tells them
+// apart by its length. If the bytes of the length read the same forwards and backwards, it assumes big-endian, the
+// default. Such lengths below 2^40 are multiples of 0x101000000.
 //
 // Unlike the decoder of bits-and-blooms, Read refuses m = 0, k = 0, fewer bits than m, and set bits beyond m. It
 // allocates memory as the bytes arrive. The only option is [bloom.WithMaxBytes]: Read refuses larger filters at once.
@@ -66,7 +67,7 @@ func shape(m, k uint64, length []byte, opts []bloom.Option) (s *bloom.Scheme, or
 	if err != nil {
 		return s, nil, err
 	}
-	// The length shows the byte order, unless it is the same in both.
+	// Only one byte order gives a length that fits m, unless both give the same.
 	for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
 		if holds(order.Uint64(length), m) {
 			return s, order, nil
@@ -93,8 +94,8 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	return writeBitSet(w, binary.BigEndian.AppendUint64(head, uint64(f.Params().K)), f)
 }
 
-// portable is foreign.Portable in a tenth of the time. It checks only the strategy, because the strategy takes neither
-// a hash nor a seed.
+// portable returns the errors of foreign.Portable in a tenth of the time. It checks only the strategy, because filters
+// of this strategy have no choice of hash or seed.
 func portable(f *bloom.BloomFilter) error {
 	if f != nil && f.Scheme() != nil && f.Scheme().Strategy() == Strategy {
 		return nil
@@ -119,7 +120,7 @@ func ReadJSON(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts.B == nil || *parts.B != "" || set.Bytes < 8 { // a second field for B, such as "B", has overwritten it
+	if parts.B == nil || *parts.B != "" || set.Bytes < 8 { // a second field, such as "B", may have overwritten b
 		return nil, failure.Errorf(bloom.ErrCorrupt, "field b has %d bytes, want at least 8, once", set.Bytes)
 	}
 	s, order, err := shape(parts.M, parts.K, memory.BytesOfWords(set.Words[:1]), opts)

@@ -78,7 +78,8 @@ const (
 	Since18                     // Guava 18 to 33.3
 )
 
-// ln2 is a variable, because Go computes exactly with constants, and Java in float64.
+// ln2 is a variable, so that ln2*ln2 is rounded to float64, as in Java. Go would compute the product of constants
+// exactly, and m could differ.
 var ln2 = math.Ln2
 
 // Params returns the parameters that BloomFilter.create chooses for n keys at rate p: m = -n·ln p/(ln 2)², rounded down

@@ -82,7 +82,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	return foreign.Over(s, binary.LittleEndian, bits.Words)
 }
 
-// others lists the types of the other structures of bloom-filters.
+// others lists the values of "type" that bloom-filters writes for structures other than Bloom filters. Read refuses
+// them with an error that wraps bloom.ErrIncompatible.
 var others = []string{
 	"ScalableBloomFilter", "PartitionedBloomFilter", "CountingBloomFilter", "CuckooFilter", "XorFilter", "InvertibleBloomFilter",
 	"CountMinSketch", "HyperLogLog", "MinHash", "TopK", "Bucket", "Cell",

@@ -49,7 +49,7 @@ const maxM = 1 << 32 // h1 is below 2^32
 
 const (
 	defaultSeed = 0x1234567890
-	maxSeed     = 1<<53 - 3 // JavaScript numbers are float64
+	maxSeed     = 1<<53 - 3 // JavaScript computes seed+2 in float64, exactly up to 2^53-1
 )
 
 var defaultHash = hashOf(defaultSeed)
@@ -103,7 +103,7 @@ func paramsFor(n uint64, p float64) (bloom.Params, error) {
 	if n == 0 {
 		return bloom.Params{}, failure.Errorf(bloom.ErrInvalid, "n = 0 keys, want at least 1")
 	}
-	ln2 := math.Ln2 // a variable, because Go computes exactly with constants, and JavaScript in float64
+	ln2 := math.Ln2 // a variable, so that the product is rounded to float64, as in JavaScript
 	m := math.Ceil(-(float64(n) * math.Log(p) / (ln2 * ln2)))
 	return foreign.Params(n, p, m, math.Ceil(m/float64(n)*ln2), maxM)
 }

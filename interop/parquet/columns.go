@@ -19,7 +19,7 @@ import (
 // A Column is a column with a filter in one row group of a file.
 type Column struct {
 	RowGroup  int // its number, from 0
-	RowGroups int // of the file, with or without a filter of the column
+	RowGroups int // number in the file, with or without a filter of the column
 
 	// Path has the names of the column's groups and of the column, joined by dots, without the schema's root. A name
 	// that is empty or contains a dot or a backtick is put in backticks, and its backticks are doubled: `a.b`.c is
@@ -90,7 +90,7 @@ type footer struct {
 }
 
 func (f *footer) read(r io.ReaderAt) error {
-	const tail = 8 // length of the footer, magic
+	const tail = 8 // 4 bytes for the footer's length, 4 for the magic
 	if f.size < int64(len(fileMagic)+tail) {
 		return failure.Errorf(bloom.ErrCorrupt, "a file of %d bytes, want at least %d", f.size, len(fileMagic)+tail)
 	}
@@ -240,7 +240,7 @@ func (c Column) read(r io.ReaderAt, opts []bloom.Option) (*bloom.BloomFilter, er
 	return foreign.Read(section{io.NewSectionReader(r, offset, int64(s.SizeBytes()))}, binary.LittleEndian, s)
 }
 
-// A section is a part of a file that is known to exist. Len lets foreign.Read allocate all memory at once.
+// A section is a part of a file that is known to be complete. Len lets foreign.Read allocate all memory at once.
 type section struct{ *io.SectionReader }
 
 func (s section) Len() int { return format.AsLen(uint64(s.Size())) }
@@ -272,7 +272,7 @@ func (c Column) contains(r io.ReaderAt, key []byte) (bool, error) {
 	return false, nil
 }
 
-// containsAt looks up a key in the bits from offset on.
+// containsAt looks up a key in a filter whose bits begin at offset. It reads only the key's block of 32 bytes.
 func containsAt(r io.ReaderAt, offset int64, s *bloom.Scheme, key []byte) (bool, error) {
 	var positions [k]uint64
 	s.AppendPositions(positions[:0], key)

@@ -12,14 +12,15 @@ import (
 //
 //	1: i32 number of bytes   2: union algorithm {1: BLOCK}   3: union hash {1: XXHASH}   4: union compression {1: UNCOMPRESSED}
 
-// unions lists the unions of the header, from field 2 on, and the names of their first members.
+// unions has the names of the header's unions, fields 2 to 4, and of member 1 of each. readHeader refuses other
+// members.
 var unions = []struct{ what, first string }{{"algorithm", "BLOCK"}, {"hash", "XXHASH"}, {"compression", "UNCOMPRESSED"}}
 
 // appendHeader appends the header of a filter of at most 2^31-1 bytes.
 func appendHeader(dst []byte, bytes uint64) []byte {
 	dst = append(dst, 1<<4|typeI32)
 	dst = binary.AppendUvarint(dst, bytes*2) // zigzag
-	for range unions {                       // the next field, a union: its field 1, an empty struct
+	for range unions {                       // a union in the next field; its member 1 is an empty struct
 		dst = append(dst, 1<<4|typeStruct, 1<<4|typeStruct, typeStop, typeStop)
 	}
 	return append(dst, typeStop)

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// The names of the union LogicalType, of the older enum ConvertedType, and of the union TimeUnit, by their numbers in
-// parquet.thrift. Source: "Parquet Logical Type Definitions", Apache Parquet.
+// The names of the members of the union LogicalType, the older enum ConvertedType, and the union TimeUnit, by their
+// numbers in parquet.thrift. Source: "Parquet Logical Type Definitions", Apache Parquet.
 var (
 	logicalNames = []string{
 		1: "STRING", "MAP", "LIST", "ENUM", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "INTEGER", "UNKNOWN",

@@ -34,10 +34,11 @@ const (
 // listLength stands for the length of a list in a path. No field has this number.
 const listLength = "\x00"
 
-// A walker reads a struct. It calls visit for each integer, boolean and binary in it, and at the start of each inner
-// struct. path has the numbers of the fields that lead to the value. Elements of a list have the path of the list; the
-// length of the list has this path followed by listLength. number is the integer, 0 or 1 for a boolean, or the length
-// of a binary. text is the binary if it has at most maxText bytes. Doubles and lists of booleans are skipped.
+// A walker reads a Thrift struct. It calls visit for each integer, boolean and binary in it, and at the start of each
+// inner struct. path has the numbers of the fields that lead to the value. Elements of a list have the path of the
+// list; the length of the list has this path followed by listLength. number is the integer, 0 or 1 for a boolean, or
+// the length of a binary. text is the binary if it has at most maxText bytes. Doubles and lists of booleans are
+// skipped.
 type walker struct {
 	in    io.ByteReader
 	visit func(path []byte, number int64, text []byte) error
@@ -79,7 +80,7 @@ func (w *walker) fields(depth int) {
 	w.path = w.path[:outer]
 }
 
-// value reads a value, a field or an element of a list.
+// value reads one value, of a field or an element of a list.
 func (w *walker) value(typ byte, depth int) {
 	if depth > maxDepth {
 		w.fail("nested more than %d deep", maxDepth)

@@ -35,7 +35,8 @@ func (f *Filter) Chunks() iter.Seq2[int64, []byte] {
 	}
 }
 
-// chunks yields the header and then words, until yield returns false.
+// chunks yields the header, and then the bits in parts of at most maxChunk bytes, until yield returns false. end is the
+// iterator of the chunk.
 func (f *Filter) chunks(yield func(end int64, header []byte, words []atomic.Uint64) bool) {
 	header, layers := f.state()
 	end := int64(1)
@@ -50,7 +51,7 @@ func (f *Filter) chunks(yield func(end int64, header []byte, words []atomic.Uint
 	}
 }
 
-// state returns the header and the layers of one moment.
+// state returns the layers and a header that agrees with them in the numbers of layers and keys.
 func (f *Filter) state() (header, layered.Layers) {
 	f.adding.Lock()
 	defer f.adding.Unlock()
@@ -63,7 +64,7 @@ func (f *Filter) state() (header, layered.Layers) {
 }
 
 // FromDump returns the filter that BF.SCANDUMP returns. It calls scan with 0 and then with the iterator of the last
-// call, until scan returns iterator 0. It does not keep data. The filter grows as it would in the server.
+// call, until scan returns iterator 0. It does not retain data. The filter grows as it would in the server.
 //
 // The data may be untrusted: FromDump checks every field, and allocates memory as the bytes arrive. There is no
 // checksum, so damaged bits are not detected. The only option is [bloom.WithMaxBytes].
@@ -202,7 +203,7 @@ type dump struct {
 	r    io.Reader
 	end  uint64 // iterator of the last chunk, or 0
 	left uint64 // bytes of the last chunk that were not read
-	err  error  // for a bad head of a chunk
+	err  error  // set if the head of a chunk is bad
 }
 
 // next begins a chunk if all bytes of the last one were read. At the end it returns io.EOF itself.

@@ -20,7 +20,7 @@ const (
 const (
 	headerBytes = 20      // of the filter
 	layerBytes  = 53      // of each layer
-	maxLayers   = 1 << 11 // the rate halves from layer to layer, so 1,075 are possible
+	maxLayers   = 1 << 11 // the rate halves per layer, which float64 allows 1,075 times
 )
 
 // A header has the content of the first chunk of a filter.

@@ -93,7 +93,7 @@ func (f *Filter) Plan() Plan {
 	return f.header.plan(first.N, first.P)
 }
 
-// grow appends an empty layer.
+// grow appends an empty layer to layers, and makes them the layers of f.
 func (f *Filter) grow(layers layered.Layers, capacity uint64, rate float64) error {
 	params, bitsPerKey, err := layerParams(capacity, rate)
 	if err != nil {

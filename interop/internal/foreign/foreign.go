@@ -127,8 +127,8 @@ func Read(r io.Reader, order binary.ByteOrder, s *bloom.Scheme) (*bloom.BloomFil
 	return Over(s, binary.NativeEndian, all)
 }
 
-// Over returns a filter that uses words. They are in the given byte order. Over converts them to native order, so no
-// other goroutine may use them.
+// Over returns a filter with words as its bits, without a copy. order is the byte order of words. Over converts them to
+// native order in place, so no other goroutine may use them.
 func Over(s *bloom.Scheme, order binary.ByteOrder, words []atomic.Uint64) (*bloom.BloomFilter, error) {
 	format.ToNative(words, order)
 	f, err := s.FilterOver(words)

@@ -22,9 +22,9 @@ type Bits struct {
 	Bytes uint64
 }
 
-// ReadJSON decodes the one JSON value in r into value. The string at a path of keys has the bits of a filter in base64,
-// with either alphabet: ReadJSON returns them, and value gets an empty string. It allocates memory for the bits as they
-// arrive, up to the limit of opts and 16 bytes.
+// ReadJSON decodes the one JSON value in r into value, except the string that the object keys in path lead to. This
+// string has the bits of a filter in base64, with either alphabet. ReadJSON returns the bits, and value gets an empty
+// string instead. It allocates memory for the bits as they arrive, up to the limit of opts and 16 bytes.
 func ReadJSON(r io.Reader, value any, path []string, opts []bloom.Option) (Bits, error) {
 	s := &splitter{Reader: bufio.NewReader(r), path: path, left: format.Remaining(r) / 4 * 3, most: bloom.MaxBytes(opts...)}
 	text, err := io.ReadAll(s)
@@ -102,7 +102,7 @@ func (s *splitter) follows() bool {
 	return s.colon && 0 < s.depth && s.depth <= len(s.path) && s.on == s.depth && string(s.last) == s.path[s.depth-1]
 }
 
-// readBits reads up to the closing quote.
+// readBits decodes a string up to its closing quote into s.bits.
 func (s *splitter) readBits() error {
 	if s.bits.Words != nil {
 		return failure.Errorf(bloom.ErrCorrupt, "field %s twice", s.path[s.depth-1])
@@ -114,8 +114,8 @@ func (s *splitter) readBits() error {
 	return err
 }
 
-// readAll reads r to its end, and refuses more than most words. It reads into pieces: the first has room words, each
-// further one a quarter of what has arrived, and all at least 1024 words.
+// readAll reads r to its end, and refuses more than most words. It reads into pieces of at least 1024 words: the first
+// has room words, each further one a quarter of the words before it.
 func (b *Bits) readAll(r io.Reader, room, most uint64) (err error) {
 	var pieces [][]atomic.Uint64
 	words := uint64(0) // of the pieces
@@ -197,7 +197,7 @@ func (t *text) Read(p []byte) (n int, err error) {
 			t.padded = true
 		}
 		if t.padded && c != '=' {
-			return n, base64.CorruptInputError(0) // base64.NewDecoder does not always notice
+			return n, base64.CorruptInputError(0) // base64.NewDecoder does not always refuse text after the padding
 		}
 		p[n] = c
 		n++
