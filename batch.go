@@ -81,14 +81,15 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 }
 
 // prefetches reports whether prefetching pays for this filter. hashed is true if the digests are known. Without a
-// prefetch instruction, each line is loaded twice. For keys with many lines, loading twice pays only for adds, because
-// they hash other keys during the loads. See TestBatchRatios.
+// prefetch instruction, an ordinary load takes its place, so each cache line is loaded twice. If each key has several
+// lines, that pays only for adds of keys that are not hashed yet: other keys are hashed during the loads. See
+// TestBatchRatios.
 func (f *BloomFilter) prefetches(hashed, add bool) bool {
 	return len(f.bits) >= f.kernel.prefetchFrom && (vector.Built || f.kernel.blockBytes > 0 || add && !hashed)
 }
 
-// prepare returns the next group: the first digests, or the digests of the first keys. It prefetches their lines if
-// that pays.
+// prepare returns the next group of digests: the first of digests or, if there are keys, the digests of the first keys.
+// It prefetches the cache lines of the group if that pays.
 func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSize]digest, add bool) []digest {
 	group := digests[:min(batchSize, len(digests))]
 	if len(keys) > 0 {
@@ -101,9 +102,9 @@ func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSiz
 	return group
 }
 
-// prefetch prefetches the lines that a group reads or writes.
+// prefetch prefetches the cache lines that lookups or, if write is true, adds of the group will use.
 func (f *BloomFilter) prefetch(group []digest, write bool) {
-	var at [vector.MostPrefetched]uint64 // in bytes
+	var at [vector.MostPrefetched]uint64 // byte offsets in the filter
 	b, code := &f.kernelArgs, f.kernel
 	if code.blockBytes > 0 {
 		for i := range group {

@@ -39,7 +39,7 @@ func newBitArray(m uint64) (bitArray, error) {
 // m bits.
 func checkMemory(m uint64) error { return tooLarge(m, memory.CheckWords(wordsFor(m))) }
 
-// tryWords allocates n words of a filter of m bits. The error wraps ErrTooLarge.
+// tryWords allocates n words, all words of a filter of m bits or some. The error names m and wraps ErrTooLarge.
 func tryWords(m, n uint64) (bitArray, error) {
 	w, err := memory.TryWords(n)
 	return w, tooLarge(m, err)
@@ -153,8 +153,8 @@ func wordAt(p unsafe.Pointer, i uint64) *uint64 { return (*uint64)(unsafe.Add(p,
 // them.
 func flipLast(w *uint64, unset uint64) bool { return atomic.OrUint64(w, unset)&unset != unset }
 
-// flipTwo is the second pass of an add: it sets the bits of unset0 in a0 and of unset1 in a1. The last word with an
-// unset bit is written last.
+// flipTwo is the second pass of an add: it sets the bits of unset0 in a0 and of unset1 in a1, and reports whether the
+// add wins. The last word with an unset bit is written last.
 func flipTwo(a0, a1 *uint64, unset0, unset1 uint64) bool {
 	if unset1 == 0 {
 		return unset0 != 0 && flipLast(a0, unset0)
@@ -163,8 +163,8 @@ func flipTwo(a0, a1 *uint64, unset0, unset1 uint64) bool {
 	return flipLast(a1, unset1)
 }
 
-// flipFour is the second pass of an add over four words. The last word with an unset bit is written last. The other
-// words are written even if none of their bits are unset.
+// flipFour is the second pass of an add over four words. It reports whether the add wins. The last word with an unset
+// bit is written last. The other words are written even if none of their bits are unset.
 func flipFour(a0, a1, a2, a3 *uint64, unset0, unset1, unset2, unset3 uint64) bool {
 	switch {
 	case unset3 != 0:
@@ -220,7 +220,8 @@ func addAll(b bitArray, positions []uint64) bool {
 	return n > 0 && flipAll(b, positions[:n])
 }
 
-// flipAll is the second pass of an add over its unset bits, at least one, in probe order.
+// flipAll is the second pass of an add: it sets the bits that the first pass found unset, at least one, in probe order.
+// It reports whether the add wins.
 func flipAll(b bitArray, unset []uint64) bool {
 	last := unset[len(unset)-1]
 	for _, pos := range unset[:len(unset)-1] {
@@ -231,7 +232,8 @@ func flipAll(b bitArray, unset []uint64) bool {
 	return b.flip(last)
 }
 
-// containsAll looks at four bits at a time, and stops if one of them is not set.
+// containsAll reports whether the bits at all positions are set. It reads four bits at a time, and returns if one of
+// them is unset.
 func containsAll(b bitArray, positions []uint64) bool {
 	for len(positions) > 4 {
 		if b.at(positions[0])&b.at(positions[1])&b.at(positions[2])&b.at(positions[3]) == 0 {
@@ -246,7 +248,7 @@ func containsAll(b bitArray, positions []uint64) bool {
 	return set != 0
 }
 
-// checkTail returns an error that wraps is, if bit m or a later bit is set.
+// checkTail returns an error if bit m or a later bit is set. It wraps the given sentinel.
 func (b bitArray) checkTail(m uint64, is error) error {
 	if tail := m % 64; tail != 0 {
 		if last := b[len(b)-1].Load(); last>>tail != 0 {

@@ -43,7 +43,7 @@ func (b *Builder) Add(key []byte) {
 		f.doKey(memory.NoEscape(key), vector.Add)
 		return
 	}
-	h1, h2 := f.scheme.sumOne(key) // before next: a custom hash may panic
+	h1, h2 := f.scheme.sumOne(key) // before next: if a custom hash panics, the group has no digest too many
 	d := b.next()
 	d[0], d[1] = h1, h2
 }
@@ -54,7 +54,7 @@ func (b *Builder) AddString(key string) { b.Add(memory.BytesOf(key)) }
 // AddMany adds keys. It is faster than Add.
 func (b *Builder) AddMany(keys [][]byte) {
 	f := b.unfinished()
-	if f.kernel == nil || f.scheme.hash.custom { // a custom function may add keys to this builder
+	if f.kernel == nil || f.scheme.hash.custom { // during sum, a custom hash may call this builder
 		for _, key := range keys {
 			b.Add(key)
 		}

@@ -38,8 +38,8 @@ func Read(r io.Reader, opts ...Option) (*BloomFilter, error) {
 	return f, err
 }
 
-// readFrom replaces the filter with the next filter in r, with the same secret and custom strategy and hash. After an
-// error, the receiver is unchanged.
+// readFrom replaces the filter with the next filter in r. To read it, readFrom uses the secret, the custom strategy and
+// the custom hash of the receiver, if any. After an error, the receiver is unchanged.
 func (f *BloomFilter) readFrom(r io.Reader) (int64, error) {
 	o := options{maxBytes: math.MaxUint64}
 	if made := f.scheme; made != nil {

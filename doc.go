@@ -64,7 +64,7 @@
 //   - [DoubleHashing] is the default: the least memory, p down to 2⁻⁶⁴, k cache lines per key.
 //   - [Blocked] keeps all bits of a key in one cache line. It is fast in large filters
 //     and takes 7 % more memory at p = 1 %, 10 % at 0.1 %.
-//   - [SplitBlock] keeps them in half a cache line and uses AVX2. It has the fastest
+//   - [SplitBlock] keeps all bits of a key in half a cache line and uses AVX2. It has the fastest
 //     lookups and takes 10 % more memory at p = 1 %, 17 % at 0.1 %. It is Parquet's filter.
 //   - [SeededHashing] hashes the key k times, as textbooks do. It is for comparisons.
 //   - [NewStrategy] makes a custom one. Package bloomtest tests it.

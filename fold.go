@@ -10,9 +10,9 @@ import (
 // large filter, add the keys, and shrink it. The result has m/factor bits and equals a filter of that size to which the
 // same keys were added. f does not change. The result's P is p, and its N is the number of keys up to which it keeps p.
 //
-// The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the keys need a little more than
-// half of m, nothing is saved. A multiple of 2520 words or blocks has all divisors from 1 to 10: if the keys need a
-// little more than a tenth of m, the result has a ninth of m.
+// The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. With factors that are powers of two
+// alone, a filter whose keys need a little more than half of m would stay as it is. So choose m as a multiple of 2520
+// words or blocks: it has all divisors from 1 to 10, and keys that need a little more than a tenth of m get a ninth.
 //
 // FoldTo takes O(m) time, at most about ten passes over m, and up to m bits of memory. It may run
 // while keys are added: the result contains every key whose Add returned before FoldTo was called.
@@ -76,9 +76,9 @@ func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *Bl
 	return best
 }
 
-// foldsBeyond reports whether a fold to m bits certainly exceeds p, because its expected rate is above 2·p. With enough
-// bits, five standard deviations change the rate by a factor of at most 1.4. It is false for strategies with blocks: a
-// few crowded blocks can change the rate more.
+// foldsBeyond reports whether a fold to m bits certainly exceeds p, so that it need not be made. That is so if its
+// expected rate is above 2·p. With enough bits, five standard deviations change the rate by a factor of at most 1.4.
+// The result is false for strategies with blocks: a few crowded blocks can change the rate more.
 func (f *BloomFilter) foldsBeyond(m uint64, p float64, count uint64) bool {
 	s, k := f.scheme.strategy, f.scheme.params.K
 	return s.blockBits() == 1 && m >= 64*uint64(k*k) && s.FalsePositiveRate(m, k, count) > 2*p

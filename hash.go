@@ -260,7 +260,8 @@ func (s *Scheme) secret() (secret [16]byte) {
 	return secret
 }
 
-// secretCheckText is hashed to check a secret. Its digest is public, so it must not be a useful key of a filter.
+// secretCheckText is hashed to check a secret. Files and logs contain half of its digest, which may reveal where a
+// filter has its bits. So the text must not be a key that programs add.
 const secretCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
 
 // secretCheck returns half of the digest of secretCheckText under a secret.

@@ -2,9 +2,9 @@ package bloom
 
 import "github.com/seed3447c163/bloom/internal/vector"
 
-// A kernel is the code of a strategy for filters with one m and k. It is a struct of functions and not part of
-// strategy, because it depends on k, and is built for each scheme of a custom strategy. The functions take digests,
-// because a key that is passed to a function variable escapes to the heap, except through memory.NoEscape.
+// A kernel is the code of a strategy for filters with one m and k. It is a struct of functions, because the fastest
+// code depends on k. Each scheme of a custom strategy has a kernel of its own. The functions take digests, because a
+// key that is passed to a function variable escapes to the heap, except through memory.NoEscape.
 type kernel struct {
 	// add adds a key, see "How an add finds its one winner". contains looks up a key.
 	add, contains func(b *kernelArgs, h1, h2 uint64) bool
@@ -30,8 +30,8 @@ type kernel struct {
 }
 
 // The sizes in words from which prefetching pays: smaller filters are in the cache of one core. scatteredWords is for
-// strategies whose bits are in many lines. The processor loads several lines at once even without prefetching.
-// BenchmarkBatch measures both.
+// strategies that put a key's bits in many cache lines. It is larger, because the processor then loads several lines at
+// once even without prefetching. BenchmarkBatch measures both.
 const (
 	prefetchWords  = 1 << 20 / 8
 	scatteredWords = 4 << 20 / 8

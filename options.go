@@ -21,7 +21,7 @@ type options struct {
 // newOptions returns the options of a new filter. The strategy and the hash are set.
 func newOptions(opts []Option) (o options, err error) {
 	o = options{strategy: Strategy{&doubleHashing}, maxBytes: math.MaxUint64}
-	if len(opts) > 0 { // otherwise o stays on the stack
+	if len(opts) > 0 { // without options, o stays on the stack
 		if o, err = o.with(opts); err != nil {
 			return o, err
 		}
@@ -74,9 +74,9 @@ func WithHash(h *Hash) Option {
 // keys, because an attacker can make keys that collide under every seed: use [WithSecret]. Murmur3 ignores the highest
 // bit of a seed. Seeds that differ only in this bit give the same positions, but their filters are not compatible.
 //
-// Both halves of Murmur3 start at 0 for seed 0, otherwise at seed·0x9e3779b97f4a7c15 mod 2^64 with
-// the highest bit set. Without the highest bit, a start could equal the length of a key, and one
-// half of the digest would follow from the other.
+// The initial state of Murmur3 is two equal halves: 0 for seed 0, otherwise seed·0x9e3779b97f4a7c15 mod 2^64 with the
+// highest bit set. Without the highest bit, a half could equal the length of a key, and one half of the digest would
+// follow from the other.
 func WithSeed(seed uint64) Option {
 	return func(o *options) { o.seed = &seed }
 }

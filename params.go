@@ -69,7 +69,7 @@ func (s Strategy) checkP(p float64) error {
 }
 
 // search returns the smallest m for which some k keeps rate p, and the smallest such k. search assumes that the rate
-// falls with m, and nothing else if anyK is true.
+// falls as m grows. Unless anyK is true, it also assumes that the rate has only one minimum among the k.
 func search(s strategy, n uint64, p float64, anyK bool) (m uint64, k int, err error) {
 	l := s.limits()
 	unit := l.sizeUnit()
@@ -120,7 +120,7 @@ func badRate(s strategy, rate float64, m uint64, k int, n uint64) error {
 // maxM bounds the sizes that are computed: a float64 represents every smaller integer.
 const maxM = rate.MaxM
 
-// wholeKeys rounds n, or returns the largest number if n is out of range.
+// wholeKeys returns n rounded, or the largest uint64 if n is not a number of keys.
 func wholeKeys(n float64) uint64 {
 	if !(n >= 0 && n < math.MaxUint64) { // a custom strategy's EstimateCount may return anything
 		return math.MaxUint64
@@ -128,9 +128,9 @@ func wholeKeys(n float64) uint64 {
 	return uint64(math.Round(n))
 }
 
-// ParamsForBits returns the parameters for n keys with bitsPerKey bits of memory per key. m is
-// n·bitsPerKey, rounded up to whole words or blocks. k is the best k for bitsPerKey, the same for
-// every n. P is the strategy's true rate. Pass the result to [NewSchemeWithParams].
+// ParamsForBits returns the parameters for n keys with bitsPerKey bits of memory per key. m is n·bitsPerKey, rounded up
+// to whole words or blocks. k is the best k for bitsPerKey, the same for every n. P is the result of
+// [Strategy.FalsePositiveRate]. Pass the result to [NewSchemeWithParams].
 //
 // At 10 bits per key the rate is 0.8 % with [DoubleHashing] and 1.1 % with [Blocked]. A key of Blocked has its bits in
 // 2 words up to 10 bits per key, in 4 words up to 25, and in 8 words above. With n = 0, m is one word or block and P is

@@ -21,8 +21,7 @@ type Scheme struct {
 	params   Params
 	strategy Strategy
 
-	// The hash is called directly. Through an interface, the key and a buffer on the caller's stack would escape to the
-	// heap.
+	// hash is not an interface: through one, the key and a buffer on the caller's stack would escape to the heap.
 	hash   *Hash
 	seed   uint64
 	k0, k1 uint64       // the secret of sipHash; for other hashes, both are the initial state

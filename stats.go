@@ -6,8 +6,8 @@ import "math"
 // a function that returns it.
 //
 // Calls of Add are not counted, because a counter that all goroutines share would cost more than the Add.
-// EstimatedCount is estimated from the set bits. For exact numbers, let each goroutine count its calls and those that
-// returned true.
+// EstimatedCount is estimated from the set bits. For exact numbers, let each goroutine count its calls of Add and the
+// true results.
 type Stats struct {
 	Params
 	Strategy  string `json:"strategy"`   // name of the strategy

@@ -21,8 +21,8 @@ import (
 // are compatible, but not equal by ==.
 type Strategy struct{ strategy }
 
-// A strategy implements a Strategy, by one type in one file. Its values can be compared. They are static data, so that
-// the linker drops strategies that a program does not use.
+// A strategy is the implementation of a Strategy. Each has its own type and file. Values can be compared. They are
+// static data, so that the linker drops strategies that a program does not use.
 type strategy interface {
 	called() label
 	isCustom() bool // made by NewStrategy

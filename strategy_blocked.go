@@ -14,7 +14,7 @@ import (
 // DoubleHashing, up to k. Blocked needs more memory, because some blocks get more keys than others: 7 % at p = 1 %, 10
 // % at 0.1 %, 18 % at 0.01 %, 36 % at 1e-6.
 //
-// A key's bits are in z of the 8 words of its block, so an add takes z atomic operations:
+// k is even. A key's bits are in z of the 8 words of its block, so an add takes z atomic operations:
 //
 //	k                        z
 //	16, 24, 32, …            8
@@ -24,11 +24,12 @@ import (
 // m is a multiple of 512. [New] chooses m up to 3 % above the smallest that keeps p, see [NewScheme].
 //
 // The digest (h1, h2) selects the block floor(h1·(m/512) / 2^64). The rest depends on y = h2 xor 0x9e3779b97f4a7c15.
-// The block's 8 words form z groups of 8/z neighbours. The top 4 bits of y select a word of each group, beginning with
-// the first group. Bit i of the key is in the word of group i mod z, at bit floor(r_t / 2^(6·(i mod 8))) mod 64, where
-// t = floor(i/8), r_0 = y, and r_t is the upper xor the lower half of the 128-bit product (y xor t·0x9e3779b97f4a7c15)
-// · 0xd1342543de82ef95. So no bit of the digest is used twice: h1 selects the block, the top 4 bits of h2 the words,
-// and the low 48 bits of h2 the first 8 bits.
+// The block's 8 words form z groups of 8/z neighbours. The top bits of y select one word of each group, the highest
+// bits that of the first group: with z = 2 two bits per group, with z = 4 one, with z = 8 none. Bit i of the key is in
+// the word of group i mod z, at bit floor(r_t / 2^(6·(i mod 8))) mod 64, where t = floor(i/8), r_0 = y, and r_t for t >
+// 0 is the xor of both halves of the 128-bit product (y xor t·0x9e3779b97f4a7c15) · 0xd1342543de82ef95. So no bit of
+// the digest is used twice: h1 selects the block, the top 4 bits of h2 the words, and the low 48 bits of h2 the first 8
+// bits.
 var Blocked = Strategy{&blockedStrategy}
 
 var blockedStrategy = blocked{independent{label{name: "blocked"}}}

@@ -34,16 +34,16 @@ type Definition struct {
 	MaxK int    // the largest k, up to 255; 0 means 64
 	MaxM uint64 // the largest m; 0 for any
 
-	// Rate returns the false-positive rate of m bits and k positions per key after n keys, if it differs from the rate
-	// of independent positions. The rate must fall with m and rise with n. New computes sizes from it.
+	// Rate returns the false-positive rate of m bits and k positions per key after n keys. Set it if that rate differs
+	// from the rate of independent positions. The rate must fall with m and rise with n. New computes sizes from it.
 	Rate func(m uint64, k int, n uint64) float64
 
-	// EstimateCount returns the most likely number of keys for x set bits, if the positions are not independent, see
-	// [Strategy.EstimateCount].
+	// EstimateCount returns the most likely number of keys for x set bits, see [Strategy.EstimateCount]. Set it if the
+	// positions are not independent.
 	EstimateCount func(m uint64, k int, x uint64) float64
 
-	// Size returns m and k for n keys at rate p, 0 < p < 1. If it is nil, New finds the smallest m for which some k
-	// keeps p, by Rate.
+	// Size returns m and k for n keys at rate p, 0 < p < 1. If Size is nil, New computes rates by Rate and takes the
+	// smallest m for which some k keeps p.
 	Size func(n uint64, p float64) (m uint64, k int, err error)
 }
 
@@ -52,8 +52,8 @@ type Definition struct {
 // both have Positions, or both have KeyPositions. A strategy without a name is for one process: filters with this
 // strategy are compatible with each other, but cannot be written.
 //
-// The library provides everything else, such as atomic operations, batches and files. The definition must keep p;
-// package bloomtest tests it.
+// The library provides the rest, such as atomic operations, batches and files. It trusts the definition to keep the
+// rate p of a filter: package bloomtest tests that.
 //
 // [New] returns an error if the definition contradicts itself, or if the name has more than 255
 // bytes or is the name of a built-in strategy.
@@ -221,9 +221,9 @@ func (c *customDigests) contains(b *kernelArgs, h1, h2 uint64) bool {
 }
 
 // customKeys holds the function of a custom strategy that hashes the key itself. The function gets a copy of the key
-// and a slice for positions, both from a pool. They are not on a goroutine's stack, because stacks move. A function
-// that wrongly keeps the slice can change positions of other calls, but nothing else. So each position is read once and
-// then checked.
+// and a slice for positions, both from a pool. They are not on a goroutine's stack: stacks move, so a function that
+// wrongly keeps the slice could then write anywhere. With a pool it can only change positions of other calls. So each
+// position is read once and then checked.
 type customKeys struct {
 	label label
 	m     uint64

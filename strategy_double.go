@@ -46,9 +46,9 @@ func doublePositions(b *kernelArgs, dst []uint64, h1, h2 uint64) {
 	}
 }
 
-// doubleContains reads all bits if the filter fits in the cache and k is at most 8. Otherwise it reads four bits and
-// stops if one of them is unset, as for fifteen of sixteen absent keys. In the cache, with hits and misses mixed, that
-// branch would be mispredicted half the time and cost more than the reads it saves. See BenchmarkContains.
+// doubleContains reads all bits if the filter fits in the cache and k is at most 8. Otherwise it first reads four bits
+// and returns if one of them is unset, as it is for fifteen of sixteen absent keys. In the cache, with hits and misses
+// mixed, that branch would be mispredicted half the time and cost more than the reads it saves. See BenchmarkContains.
 func doubleContains(b *kernelArgs, h1, h2 uint64) bool {
 	p, m, k := b.bits.start(), b.blocks, b.k
 	x, y, unset := h1, h2^probe.Xor, uint8(0)
