@@ -21,7 +21,7 @@ if the filter of any row group has it; --row-groups tells which. NAME:ROWGROUP
 asks one filter. Keys are values in text; a value that the column's type cannot
 hold is an error, and nothing is printed of its line or of later ones.`
 
-// errEnough ends the reading, because further keys cannot change the result.
+// errEnough ends the reading for check -q, because further keys cannot change the result.
 var errEnough = errors.New("enough")
 
 // A check has the flags of the command bloom check.

@@ -29,7 +29,7 @@ type progress struct {
 	mu    sync.Mutex // guards the line
 	drawn bool
 	out   io.Writer
-	on    bool // from show to stop
+	on    bool // true from show to stop
 }
 
 // text returns the progress line to show after the elapsed time.

@@ -15,13 +15,13 @@ import (
 // A Partition is a partition of a message broker. Messages have the offsets 0, 1, 2, …
 type Partition interface {
 	Read(offset uint64) (id, body []byte, err error) // waits for the message
-	Committed() (next uint64, err error)             // next of the last Commit; 0 if none
+	Committed() (next uint64, err error)             // argument of the last Commit; 0 if none
 	Commit(next uint64) error                        // all messages before next are processed
 }
 
 const (
-	commitEvery = 1_000   // messages: at most this many are processed twice after a kill
-	saveEvery   = 100_000 // messages that Consume reads again at its start; the broker must keep them
+	commitEvery = 1_000   // messages between two commits: so many may be processed twice after a kill
+	saveEvery   = 100_000 // messages between two saves; the broker must keep so many for a restart
 )
 
 // Consume processes the messages of a partition, each ID once, until there is an error. path is the file of the filter,

@@ -31,7 +31,7 @@ type Days struct {
 }
 
 type twoDays struct {
-	day              int64 // since 1970
+	day              int64 // days since 1970, UTC
 	today, yesterday *persist.File
 }
 
@@ -78,7 +78,7 @@ func (d *Days) files() (*twoDays, error) {
 	}
 	f := &twoDays{day, today, yesterday}
 	d.open.Store(f)                 // the old files stay open, because other goroutines may be using them
-	entries, _ := os.ReadDir(d.dir) // if this or a removal fails, the next day tries again
+	entries, _ := os.ReadDir(d.dir) // if reading or removing fails, the next day tries again
 	for _, entry := range entries {
 		if path := filepath.Join(d.dir, entry.Name()); strings.HasSuffix(path, ".seen") && path < d.path(day-1) {
 			_ = os.Remove(path)

@@ -19,7 +19,7 @@ import (
 func Once(seen *Days, next http.Handler) http.Handler {
 	// A filter cannot forget a key, so failures are kept here: the key's hash and when the request came. The oldest are
 	// dropped; their keys are still in the filter, so further requests get 409.
-	failed, _ := lru.New[[sha256.Size]byte, time.Time](maxFailures) // the error is for a size below 1
+	failed, _ := lru.New[[sha256.Size]byte, time.Time](maxFailures) // New fails only for a size below 1
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
 		if key == "" {

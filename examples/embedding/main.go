@@ -14,7 +14,7 @@ import (
 	"github.com/seed3447c163/bloom/view"
 )
 
-// Policy is a pebble.FilterPolicy. It reuses its builders: a new one would allocate 16 bytes per key.
+// Policy is a pebble.FilterPolicy. It reuses its view.Writers: a new one would allocate 16 bytes per key.
 type Policy struct{ builders *sync.Pool }
 
 func newPolicy(bitsPerKey float64, s bloom.Strategy) (Policy, error) {
@@ -48,7 +48,8 @@ type writer struct {
 
 func (w writer) AddKey(key []byte) { w.Add(key) }
 
-// Finish appends the filter to dst. Then the builder is empty, and pebble no longer uses the writer.
+// Finish appends the filter to dst. After that, the view.Writer is empty and pebble no longer uses w, so the pool gets
+// it.
 func (w writer) Finish(dst []byte) []byte {
 	defer w.builders.Put(w.Writer)
 	return w.AppendTo(dst)

@@ -134,8 +134,8 @@ func (s *store) Keys(_ context.Context, since []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// forget deletes the log before a position that the guard's Save has returned. It keeps the position itself, so that
-// Keys finds it.
+// forget deletes the entries of the log before position, which the guard has saved. It keeps the entry at position, so
+// that Keys finds it.
 func (s *store) forget(position []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(puts).Cursor()

@@ -77,7 +77,7 @@ func shape(m, k uint64, length []byte, opts []bloom.Option) (s *bloom.Scheme, or
 		binary.BigEndian.Uint64(length), m, s.SizeBytes()/8)
 }
 
-// holds reports whether a bit set of that length has at least m bits, in as many words as m bits need.
+// holds reports whether a bit set of length bits has m bits, and as many words as m bits need.
 func holds(length, m uint64) bool { return length >= m && (length-1)/64 == (m-1)/64 }
 
 // Write writes the filter as WriteTo of bits-and-blooms does by default, in O(m): [bloom.BloomFilter.SizeBytes] and 24

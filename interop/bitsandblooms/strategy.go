@@ -30,7 +30,7 @@ func keyPositions(m uint64, _ int, seed uint64) (func(dst []uint64, key []byte),
 		return nil, errors.New("bits-and-blooms has no seed")
 	}
 	by := probe.NewDivisor(m)
-	return func(dst []uint64, key []byte) { // all positions at once
+	return func(dst []uint64, key []byte) { // sets all positions at once
 		by := by // a local copy, so that dst cannot alias it
 		h0, h1, h2, h3 := sum256(key)
 		for i := uint64(0); ; i += 4 { // the order of h2 and h3 repeats every four positions

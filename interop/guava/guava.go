@@ -60,7 +60,7 @@ func New(n uint64, p float64, release Release, opts ...bloom.Option) (*bloom.Blo
 	return foreign.New(params, required(Mitz64), opts)
 }
 
-// required returns the options of all filters with strategy s.
+// required returns the options of every filter with strategy s.
 func required(s bloom.Strategy) []bloom.Option { return []bloom.Option{bloom.WithStrategy(s)} }
 
 // A Release names the Guava version that makes an equal filter. Versions compute k in two ways, and filters with

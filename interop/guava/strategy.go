@@ -61,7 +61,7 @@ func mitz32Rate(m uint64, k int, n uint64) float64 {
 	return min(1, rate.Independent(reached, k, n)*uneven)
 }
 
-// mitz32EstimateCount assumes that the positions are distributed evenly.
+// mitz32EstimateCount estimates the number of keys as if the positions were distributed evenly, as those of Mitz64.
 func mitz32EstimateCount(m uint64, k int, x uint64) float64 {
 	return Mitz64.EstimateCount(min(m, mitz32Values), k, min(x, mitz32Values))
 }

@@ -29,10 +29,10 @@ import (
 // as they arrive. The only option is [bloom.WithMaxBytes]. It limits only the bits: limit untrusted text with an
 // io.LimitReader.
 //
-// The error wraps bloom.ErrIncompatible if the text is another structure of bloom-filters, a filter of version 1 or
-// older (the positions differ), or a filter with a seed that is not a whole number from 0 to 2^53-3. It wraps
-// bloom.ErrCorrupt if the text is not a filter, and bloom.ErrTooLarge if the filter is larger than WithMaxBytes or has
-// more than 2^32 bits. If r fails, it wraps the error of r.
+// The error wraps bloom.ErrIncompatible if the text is a structure of bloom-filters other than a Bloom filter, such as
+// a CuckooFilter, a filter of version 1 or older (the positions differ), or a filter with a seed that is not a whole
+// number from 0 to 2^53-3. It wraps bloom.ErrCorrupt if the text is not a filter, and bloom.ErrTooLarge if the filter
+// is larger than WithMaxBytes or has more than 2^32 bits. If r fails, it wraps the error of r.
 func Read(r io.Reader, opts ...bloom.Option) (*bloom.BloomFilter, error) {
 	var parts map[string]json.RawMessage
 	bits, err := foreign.ReadJSON(r, &parts, []string{"_filter", "content"}, opts)
@@ -121,7 +121,7 @@ func Write(w io.Writer, f *bloom.BloomFilter) error {
 	name := f.Scheme().Hash().Name()
 	seed, err := strconv.ParseUint(strings.TrimPrefix(name, hashPrefix), 10, 64)
 	if err != nil || name != hashName(seed) {
-		seed = defaultSeed // foreign.Portable then returns the error
+		seed = defaultSeed // wrong, so that foreign.Portable returns the error
 	}
 	hash, err := HashOf(seed)
 	if err != nil {

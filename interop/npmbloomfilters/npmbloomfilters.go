@@ -93,7 +93,7 @@ func New(n uint64, p float64, opts ...bloom.Option) (*bloom.BloomFilter, error) 
 	return foreign.New(params, required(defaultHash), opts)
 }
 
-// required returns the options of all filters with hash h.
+// required returns the options of every filter with hash h.
 func required(h *bloom.Hash) []bloom.Option {
 	return []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(h)}
 }

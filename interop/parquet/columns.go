@@ -72,10 +72,10 @@ func (c Column) String() string {
 	return strings.TrimSuffix(text+" "+c.logical, " ")
 }
 
-// errStopped means that the caller wants no more columns.
+// errStopped ends the reading of a footer, because the caller wants no more columns.
 var errStopped = errors.New("stopped")
 
-// A footer collects the columns of a Parquet footer while it is read.
+// A footer has the state of reading a Parquet footer: the schema's leaves, and the column that is being read.
 type footer struct {
 	size    int64 // of the file
 	yield   func(Column, error) bool
@@ -124,7 +124,7 @@ func (f *footer) read(r io.ReaderAt) error {
 
 // visit stores the needed fields of the footer, by their numbers in parquet.thrift.
 func (f *footer) visit(path []byte, number int64, text []byte) error {
-	const rowGroups, chunk, meta = "\x04", "\x04\x01", "\x04\x01\x03" // chunk: of a column in a row group
+	const rowGroups, chunk, meta = "\x04", "\x04\x01", "\x04\x01\x03" // chunk: one column's part of a row group
 	c := &f.column
 	switch string(path) {
 	case rowGroups + listLength:

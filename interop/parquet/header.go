@@ -19,7 +19,7 @@ var unions = []struct{ what, first string }{{"algorithm", "BLOCK"}, {"hash", "XX
 // appendHeader appends the header of a filter of at most 2^31-1 bytes.
 func appendHeader(dst []byte, bytes uint64) []byte {
 	dst = append(dst, 1<<4|typeI32)
-	dst = binary.AppendUvarint(dst, bytes*2) // zigzag
+	dst = binary.AppendUvarint(dst, bytes*2) // the zigzag encoding of bytes
 	for range unions {                       // a union in the next field; its member 1 is an empty struct
 		dst = append(dst, 1<<4|typeStruct, 1<<4|typeStruct, typeStop, typeStop)
 	}

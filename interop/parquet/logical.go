@@ -21,7 +21,7 @@ var (
 	unitNames = []string{1: "MILLIS", "MICROS", "NANOS"}
 )
 
-// nameOf returns the name of a number, or its digits if the list has no name for it.
+// nameOf returns names[number], or the digits of number if there is no such name.
 func nameOf(names []string, number int64) string {
 	if number >= 0 && number < int64(len(names)) && names[number] != "" {
 		return names[number]
@@ -32,7 +32,7 @@ func nameOf(names []string, number int64) string {
 // maxLeaves limits the memory for the schema of an untrusted file.
 const maxLeaves = 1 << 18
 
-// A leaf has the needed properties of a column in the schema.
+// A leaf describes a column in the schema: its length and logical type, as in Column.
 type leaf struct {
 	length  int
 	logical string
@@ -84,8 +84,8 @@ func (e *element) visit(path []byte, number int64) {
 	}
 }
 
-// leaf returns the properties of the element. If the element has both types, the logical type replaces the converted
-// one.
+// leaf returns the leaf that the element describes. If the element has both types, the logical type replaces the
+// converted one.
 func (e *element) leaf() leaf {
 	name := e.converted
 	if e.logical != 0 {

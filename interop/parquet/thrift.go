@@ -36,9 +36,9 @@ const listLength = "\x00"
 
 // A walker reads a Thrift struct. It calls visit for each integer, boolean and binary in it, and at the start of each
 // inner struct. path has the numbers of the fields that lead to the value. Elements of a list have the path of the
-// list; the length of the list has this path followed by listLength. number is the integer, 0 or 1 for a boolean, or
-// the length of a binary. text is the binary if it has at most maxText bytes. Doubles and lists of booleans are
-// skipped.
+// list. The length of a list is reported as an integer under this path followed by listLength. number is the integer, 0
+// or 1 for a boolean, or the length of a binary. text is the binary if it has at most maxText bytes. Doubles and lists
+// of booleans are skipped.
 type walker struct {
 	in    io.ByteReader
 	visit func(path []byte, number int64, text []byte) error

@@ -23,7 +23,7 @@ const (
 	maxLayers   = 1 << 11 // the rate halves per layer, which float64 allows 1,075 times
 )
 
-// A header has the content of the first chunk of a filter.
+// A header has the decoded first chunk of a filter.
 type header struct {
 	options   uint32
 	expansion uint32
@@ -39,7 +39,7 @@ type shape struct {
 
 func (h *header) scaling() bool { return h.options&optionNoScaling == 0 }
 
-// plan returns the plan of a filter whose first layer has the given n and p.
+// plan returns the arguments of BF.RESERVE for a filter with this header whose first layer has the given n and p.
 func (h *header) plan(n uint64, p float64) Plan {
 	if h.scaling() {
 		return Plan{n, 2 * p, h.expansion}
@@ -65,7 +65,7 @@ func (h *header) append(b []byte) []byte {
 		b = le.AppendUint64(b, math.Float64bits(l.bitsPerKey))
 		b = le.AppendUint32(b, uint32(l.K))
 		b = le.AppendUint64(b, l.N)
-		b = append(b, 0) // log2 of m if the server rounds m to a power of two
+		b = append(b, 0) // would be log2 of m if m were rounded to a power of two
 	}
 	return b
 }
@@ -110,7 +110,7 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 		if keys += s.items; s.N > math.MaxUint64-capacity {
 			return h, corrupt("%d layers for 2^64 keys or more", i+1)
 		}
-		capacity += s.N                                        // not below keys, so keys cannot overflow
+		capacity += s.N                                        // capacity >= keys, so keys cannot overflow either
 		if size += s.M / 8; size > min(limit, math.MaxInt64) { // m/8 is below 2^61
 			return h, failure.Errorf(bloom.ErrTooLarge, "%d layers are %d bytes, want at most %d", i+1, size, min(limit, math.MaxInt64))
 		}

@@ -34,7 +34,7 @@ import (
 type Filter struct {
 	adding   sync.Mutex
 	header   header                         // the layers' items are not current; method state sets them in a copy
-	layers   atomic.Pointer[layered.Layers] // N and P of a layer are the capacity and the rate in the header
+	layers   atomic.Pointer[layered.Layers] // a layer's N and P are its capacity and rate in header
 	maxBytes uint64
 }
 
@@ -78,7 +78,7 @@ func New(plan Plan, opts ...bloom.Option) (*Filter, error) {
 	return f, nil
 }
 
-// required are the options of all layers.
+// required has the options of every layer.
 var required = []bloom.Option{bloom.WithStrategy(Strategy), bloom.WithHash(Hash)}
 
 // checkOptions refuses options other than bloom.WithMaxBytes.
@@ -213,8 +213,8 @@ func (f *Filter) String() string {
 // LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// Stats describes all layers together, in O(m). N is the capacity of BF.INFO, and EstimatedCount is [Filter.Count]. P
-// is that of the [Plan], and K that of the newest layer.
+// Stats describes all layers together, in O(m). N is the capacity that BF.INFO reports. EstimatedCount is its number of
+// items, which is counted, not estimated. P is that of the [Plan], and K that of the newest layer.
 func (f *Filter) Stats() bloom.Stats {
 	s := f.all().Stats()
 	s.P = f.Plan().P

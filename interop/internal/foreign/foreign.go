@@ -47,7 +47,7 @@ func Scheme(p bloom.Params, required, opts []bloom.Option) (*bloom.Scheme, error
 	return s, nil
 }
 
-// A kind has the properties that the options of a format determine.
+// A kind has the strategy, hash and seed of a scheme. A format requires one kind.
 type kind struct {
 	strategy bloom.Strategy
 	hash     string
@@ -68,7 +68,7 @@ func requiredKind(required []bloom.Option) kind {
 	return kindOf(s)
 }
 
-// New returns an empty filter with the [Scheme] of the same arguments.
+// New returns an empty filter of the scheme that [Scheme] returns for the same arguments.
 func New(p bloom.Params, required, opts []bloom.Option) (*bloom.BloomFilter, error) {
 	s, err := Scheme(p, required, opts)
 	if err != nil {
@@ -138,7 +138,7 @@ func Over(s *bloom.Scheme, order binary.ByteOrder, words []atomic.Uint64) (*bloo
 	return f, nil
 }
 
-// Write writes a head and then words. It may run while keys are added.
+// Write writes head and then words in the given byte order. It may run while keys are added.
 func Write(w io.Writer, order binary.ByteOrder, head []byte, words []atomic.Uint64) error {
 	buf := slices.Grow(slices.Clip(head), min(len(words)*8, chunkBytes))
 	for {

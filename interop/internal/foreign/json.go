@@ -46,11 +46,11 @@ type splitter struct {
 	most uint64
 	bits Bits
 
-	depth             int // of objects and arrays
-	on                int // how many of them are on the path, from the outermost
+	depth             int // number of open objects and arrays
+	on                int // how many of these, from the outermost, are on the path
 	inString, escaped bool
 	last              []byte // last string, with its escapes
-	colon             bool   // came after last
+	colon             bool   // whether a colon came after last
 }
 
 func (s *splitter) Read(p []byte) (n int, err error) {
@@ -78,7 +78,7 @@ func (s *splitter) Read(p []byte) (n int, err error) {
 				}
 			}
 			s.inString, s.colon, s.last = true, false, s.last[:0]
-		case c > ' ': // no white space
+		case c > ' ': // not white space
 			if c == '{' && (s.depth == 0 || s.follows()) {
 				s.on++
 			}
@@ -118,7 +118,7 @@ func (s *splitter) readBits() error {
 // has room words, each further one a quarter of the words before it.
 func (b *Bits) readAll(r io.Reader, room, most uint64) (err error) {
 	var pieces [][]atomic.Uint64
-	words := uint64(0) // of the pieces
+	words := uint64(0) // in the pieces
 	for room = max(room, 1<<10); err == nil; room = max(words/4, 1<<10) {
 		if room = min(room, most-words); room == 0 {
 			return failure.Errorf(bloom.ErrTooLarge, "the bits are more than %d bytes", b.Bytes)

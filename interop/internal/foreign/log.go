@@ -18,7 +18,7 @@ func Log(x float64) float64 {
 	s := exactSum(f, -1).over(exactSum(f, 1))
 	square := s.times(s)
 	var sum pair
-	for i := 41; i >= 1; i -= 2 { // |s| < 0.172: the next term is below 2^-110
+	for i := 41; i >= 1; i -= 2 { // enough, because |s| < 0.172: the next term is below 2^-110
 		sum = sum.times(square).plus(pair{1, 0}.over(pair{float64(i), 0}))
 	}
 	whole := pair{math.Ln2, ln2Rest}.times(pair{float64(e), 0})

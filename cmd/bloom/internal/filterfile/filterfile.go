@@ -105,7 +105,7 @@ func (f *Format) Write(w io.Writer, filter any) error {
 	return f.write(w, plain)
 }
 
-// Plain returns f as a plain filter. It refuses a filter with several sets of bits.
+// Plain returns f as a bloom.BloomFilter. It refuses a filter that consists of several, such as layers.
 func Plain(f any) (*bloom.BloomFilter, error) {
 	switch f := f.(type) {
 	case *bloom.BloomFilter:

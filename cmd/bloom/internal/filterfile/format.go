@@ -74,7 +74,8 @@ func (in *input) Len() int {
 	return int(min(max(0, in.file.Size-at)+int64(in.Buffered()), math.MaxInt-4096))
 }
 
-// reading makes the field read of a Format from a function of the library, and checks that nothing follows the filter.
+// reading turns a function such as bloom.Read into the value of a Format's field named read. The result also checks
+// that nothing follows the filter.
 func reading[F any](read func(io.Reader, ...bloom.Option) (F, error)) func(*input, []bloom.Option) (any, error) {
 	return func(in *input, opts []bloom.Option) (any, error) {
 		f, err := read(in, opts...)
@@ -93,7 +94,7 @@ func creating[F Filter](create func(uint64, float64, ...bloom.Option) (F, error)
 	return func(n uint64, p float64, opts []bloom.Option) (Filter, error) { return create(n, p, opts...) }
 }
 
-// writesItself returns f as an io.WriterTo if its type is F. It is the field itself of some Formats.
+// writesItself returns f as an io.WriterTo if its type is F. It is the value of a Format's field named itself.
 func writesItself[F io.WriterTo](f any) (io.WriterTo, bool) {
 	self, ok := f.(F)
 	return self, ok
