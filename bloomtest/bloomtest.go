@@ -7,9 +7,9 @@
 //		}
 //	}
 //
-// [TestStrategy] and [TestHash] take some seconds. All keys and digests have fixed seeds, so results do not change. A
-// good hash with a random seed, such as [bloom.MapHash], fails with probability below 10^-9. The package counts
-// allocations, so a test that calls it must not be parallel.
+// [TestStrategy] and [TestHash] take some seconds. All keys and digests have fixed seeds, so a test has the same result
+// every time. The exception is a hash with a random seed, such as [bloom.MapHash]: a good one fails with probability
+// below 10^-9. The package counts allocations, so a test that calls it must not be parallel.
 package bloomtest
 
 import (
@@ -44,7 +44,7 @@ func key(i uint64) []byte {
 	return append(append(make([]byte, 0, 48), zeros[:4+max(0, 1+int(i%20)-len(digits))]...), digits...)
 }
 
-// caught returns the error of call, or its panic as an error.
+// caught returns the error of call, or an error that describes its panic.
 func caught(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -97,7 +97,7 @@ func rate(f *bloom.BloomFilter, n uint64, times, lookups int, sigmas float64, ad
 	}
 	all := float64(lookups * times)
 	promised := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, n)
-	variance := max(promised*all, squares-sum*sum/float64(times)) // of lookups that vary by chance, or more if the filters vary
+	variance := max(promised*all, squares-sum*sum/float64(times)) // more if the filters' rates differ
 	if sum > promised*all*1.02+sigmas*math.Sqrt(variance)+1 {
 		return fmt.Errorf("the rate is %.4g, want at most the promised %.4g (%.0f false positives of %.0f, %.1f sigma)",
 			sum/all, promised, sum, all, (sum-promised*all)/math.Sqrt(variance))

@@ -17,11 +17,12 @@ import (
 //   - hashing allocates nothing;
 //   - keys that differ in any bit have digests that differ in about half of their bits;
 //   - the digest depends on every byte of a key of up to 4096 bytes, and on its length;
-//   - no bits of the digest depend on others;
+//   - the bits of the digest are independent of each other;
 //   - filters with the hash keep their rate, with the strategies of package bloom, and with keys
 //     that are sequential numbers or long.
 //
-// opts are further options of the filters, such as [bloom.WithSecret]. To test only opts, pass the zero Hash.
+// opts are further options of the filters, such as [bloom.WithSecret]. To test the hash that opts select, pass nil as
+// h.
 func TestHash(h *bloom.Hash, opts ...bloom.Option) error {
 	if h != nil {
 		opts = append([]bloom.Option{bloom.WithHash(h)}, opts...)
@@ -77,8 +78,8 @@ func hashAllocations(s *bloom.Scheme) error {
 	})
 }
 
-// avalanche flips each bit of keys of several lengths. Each bit of the digest must then flip in about half of the
-// cases.
+// avalanche flips each bit of keys of several lengths. Each bit of the digest must flip with about half of the bits of
+// a key.
 func avalanche(s *bloom.Scheme) error {
 	const tries = 400
 	next := digests(2)
@@ -167,7 +168,7 @@ func halves(s *bloom.Scheme) error {
 	return nil
 }
 
-// hashRates measures the rate of filters with keys of several patterns.
+// hashRates checks the rate of filters with the hash, for keys of several patterns.
 func hashRates(opts []bloom.Option) error {
 	const n = 2000
 	page := "https://example.com/" + strings.Repeat("0", 80)

@@ -20,9 +20,9 @@ var defaultPoints = []bloom.Params{
 //     filter with the same m and k, and Add sets exactly these bits;
 //   - Add, Contains and AppendPositions allocate nothing;
 //   - the rate is at most that of FalsePositiveRate;
-//   - no bit of the digest is used twice: the part of the filter in which a key's bits are, and the
-//     bits within this part, are independent. This check uses the first point's k, and multiples of
-//     its m as far as the strategy takes them.
+//   - no bit of the digest is used twice: the part of the filter where a key's bits are says nothing
+//     about the bits within this part. This check uses the k of the first point, and sizes that are
+//     multiples of its m, if the strategy accepts them.
 //
 // The default points have 10 to 20,000 keys and p >= 1e-4. Pass other points for a strategy that is known not to keep
 // its rate there. The rates are measured with independent digests, or with different keys for a strategy that needs the
@@ -59,7 +59,7 @@ func atPoint(s bloom.Strategy, p bloom.Params) error {
 }
 
 // bitsOf checks that a key has the same positions in every call, in another scheme, and on other goroutines. It also
-// checks that a key sets as many bits as it has different positions.
+// checks that Add sets as many bits as the key has different positions.
 func bitsOf(f *bloom.BloomFilter) error {
 	const keys = 2000
 	other, err := bloom.NewSchemeWithParams(bloom.Params{M: f.Params().M, K: f.Params().K}, bloom.WithStrategy(f.Scheme().Strategy()))
@@ -103,7 +103,7 @@ func allocations(f *bloom.BloomFilter) error {
 	)
 }
 
-// rateAt measures the rate with enough lookups for about 2000 false positives.
+// rateAt checks the rate with enough lookups for about 2000 false positives, at most 4 million.
 func rateAt(f *bloom.BloomFilter) error {
 	p := f.Params()
 	if promised := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, p.N); !(promised <= p.P*(1+1e-9)) {
@@ -120,8 +120,9 @@ func rateAt(f *bloom.BloomFilter) error {
 	return rate(f, p.N, filters, lookups, sigmas, func() { f.AddDigest(next()) }, func() bool { return f.ContainsDigest(next()) })
 }
 
-// digestBits checks that the part of a large filter in which a digest's bits are, and the bits within this part, are
-// independent, for parts of several sizes.
+// digestBits checks that a strategy uses no bit of the digest twice. It divides a large filter into parts, of several
+// sizes. The part with a key's first position must be independent of the place of each position within its word, and of
+// the word within its cache line.
 func digestBits(s bloom.Strategy, p bloom.Params) error {
 	f, err := bloom.New(p.N, p.P, bloom.WithStrategy(s))
 	if err != nil || s.NeedsKey() {
@@ -135,7 +136,7 @@ func digestBits(s bloom.Strategy, p bloom.Params) error {
 		if err != nil {
 			continue // not every size is possible
 		}
-		for scale := uint64(1); scale <= parts*parts*parts && parts*scale*512*16 <= m; scale *= parts { // parts are much larger than blocks
+		for scale := uint64(1); scale <= parts*parts*parts && parts*scale*512*16 <= m; scale *= parts { // each part has at least 16 blocks
 			bits, words := make([]table, k), make([]table, k)
 			next, positions := digests(m+scale), []uint64(nil)
 			for range keys {

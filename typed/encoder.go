@@ -46,7 +46,7 @@ func (e *encoder[T, S]) ContainsMany(values []T, found []bool) int {
 	return count
 }
 
-// String describes the filter and its set in a line for a log.
+// String returns a line for a log: the type of the values, and the set's own description.
 func (e *encoder[T, S]) String() string {
 	return fmt.Sprintf("typed.%s(values=%T set=%v)", e.kind, *new(T), e.set)
 }
@@ -65,8 +65,8 @@ const groupKeys = 64
 // keyBytes is the length of the longest key for which nothing is allocated.
 const keyBytes = 128
 
-// A buffer is memory for the caller's function. A buffer is on the heap: a function that wrongly keeps the memory sees
-// other keys later, but cannot corrupt a stack.
+// A buffer has the memory to which the caller's append function appends keys. It is on the heap: a function that
+// wrongly keeps the memory sees other keys later, but cannot corrupt a stack.
 type buffer struct {
 	bytes   [groupKeys * keyBytes]byte
 	used    int
@@ -89,7 +89,7 @@ func (b *buffer) end() {
 	pooled.Put(b)
 }
 
-// key returns the encoded value.
+// key encodes v in unused memory of b, or in new memory if it is too long.
 func (e *encoder[T, S]) key(b *buffer, v T) []byte {
 	room := b.bytes[b.used:b.used:min(b.used+keyBytes, len(b.bytes))]
 	key := e.appendKey(room, v)
@@ -100,8 +100,8 @@ func (e *encoder[T, S]) key(b *buffer, v T) []byte {
 	return key
 }
 
-// many encodes values in groups and calls a function with each group, until it returns an error. It returns the sum of
-// the counts.
+// many encodes values in groups and calls call with the keys of each group, until call returns an error. It returns the
+// sum of the counts.
 func (e *encoder[T, S]) many(values []T, answers []bool, call func(keys [][]byte, answers []bool) (int, error)) (count int, err error) {
 	batch.CheckAnswers("typed", len(values), answers)
 	clear(answers)
@@ -114,13 +114,13 @@ func (e *encoder[T, S]) many(values []T, answers []bool, call func(keys [][]byte
 		var own []bool
 		if answers != nil {
 			own = b.answers[:n]
-			clear(own) // if the set stops at an error, the rest is false
+			clear(own) // if the set stops at an error, the other answers are false
 		}
 		added := 0
 		added, err = call(b.keys[:n], own)
 		count += added
 		copy(answers, own)
-		clear(b.keys[:n]) // frees long keys
+		clear(b.keys[:n]) // lets the garbage collector free long keys
 		values, answers, b.used = values[n:], answers[min(n, len(answers)):], 0
 	}
 	b.end()

@@ -15,15 +15,15 @@ import (
 // [NewWriter]; the methods of the zero Writer panic. A Writer is not safe for concurrent use.
 type Writer struct {
 	bitsPerKey float64
-	scheme     *bloom.Scheme // to hash keys; its m is not used
-	meta       uint32        // of the trailers
+	scheme     *bloom.Scheme // of all filters, except for m
+	meta       uint32        // k, strategy, hash and version, as in a trailer
 	digests    [][2]uint64
 }
 
 // NewWriter returns a Writer of filters with bitsPerKey bits per key and the k of [bloom.ParamsForBits]. The strategy
 // is [bloom.DoubleHashing], [bloom.SplitBlock] or [bloom.Blocked]. Options set the hash, [bloom.Murmur3] or
-// [bloom.RapidHash], and its seed. The trailer of a filter contains them. For another hash or a secret, store only the
-// bits: see [Over].
+// [bloom.RapidHash], and its seed. The trailer of each filter names both, so that [Parse] needs no options. For another
+// hash or a secret, store only the bits: see [Over].
 //
 // The error wraps [bloom.ErrInvalid] if bitsPerKey is not between 1 and 1000, for other strategies and hashes, and for
 // options that set another strategy or a limit of bytes.

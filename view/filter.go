@@ -6,7 +6,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/probe"
 )
 
-// A Filter is a View to which keys can be added: this changes the bytes. [Over] makes a Filter from any bytes.
+// A Filter is a View to which keys can be added, which changes the bytes. [Over] makes a Filter.
 //
 // Unlike a [bloom.BloomFilter], it is not safe for concurrent use: nothing else may read or change the
 // bytes during a call of Add or AddDigest.

@@ -24,7 +24,8 @@ func (v View) ContainsDigest(h1, h2 uint64) bool {
 	return v.containsDigest(h1, h2)
 }
 
-// kernels returns the kernels in assembly for the view's strategy and the hash, or nil. It sets b.Blocks.
+// kernels returns the kernels in assembly for the view's strategy and the hash, or nil if there are none. It sets
+// b.Blocks, which the kernels read.
 func (v View) kernels(hash vector.Input, b *vector.Bits) *vector.Row {
 	switch v.meta >> 8 & 0xff {
 	case double:
@@ -43,7 +44,7 @@ func (v View) kernels(hash vector.Input, b *vector.Bits) *vector.Row {
 // m returns the number of bits.
 func (v View) m() uint64 {
 	if v.scheme != nil {
-		return v.scheme.Params().M // the words may have more bits
+		return v.scheme.Params().M // the bytes may have more bits
 	}
 	return uint64(v.bytes) * 8
 }
@@ -155,7 +156,7 @@ func probeInBlock(y uint64, i, z int) (word, mask uint64) {
 	return uint64(at), probe.Bit(r)
 }
 
-// masks2 sets a key's bits in copies of its two words.
+// masks2 returns copies of the two words that have bits of a key, with these bits set.
 func masks2(w0, w1, y uint64, k int) (m0, m1 uint64) {
 	m0, m1 = probe.Set2(w0, w1, y, y>>6)
 	if k > 2 {
@@ -167,7 +168,7 @@ func masks2(w0, w1, y uint64, k int) (m0, m1 uint64) {
 	return m0, m1
 }
 
-// masks4 sets a key's bits in copies of its four words.
+// masks4 returns copies of the four words that have bits of a key, with these bits set.
 func masks4(w0, w1, w2, w3, y uint64, k int) (m0, m1, m2, m3 uint64) {
 	m0, m1, m2, m3 = probe.Set4(w0, w1, w2, w3, y)
 	m0, m1, m2, m3 = probe.Set4(m0, m1, m2, m3, y>>24)

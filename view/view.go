@@ -42,15 +42,15 @@ import (
 )
 
 // A View looks up keys in a filter inside a byte slice, at any alignment. It is a value of four words: making one
-// copies nothing and allocates nothing. [Parse] makes a View of bytes that a [Writer] wrote, [Over] of the bits of any
-// scheme. To add keys, see [Filter].
+// copies nothing and allocates nothing. [Parse] makes a View of bytes that a [Writer] wrote. [Over] makes one of bits
+// without a trailer, for any scheme. To add keys, see [Filter].
 //
 // The bytes must not change while the View is used. All methods are safe for concurrent use. The
 // methods of the zero View panic, except String and LogValue.
 type View struct { // four words, because a larger value is not kept in registers
 	bits   unsafe.Pointer
 	bytes  int           // of the bits
-	scheme *bloom.Scheme // zero if a trailer follows the bits
+	scheme *bloom.Scheme // nil if a trailer follows the bits
 	meta   uint32        // k, strategy and hash as in a trailer, and noSeed; 0 for the zero View
 }
 
@@ -102,7 +102,7 @@ func Parse(data []byte) (View, error) {
 	return viewOf(data), nil
 }
 
-// viewOf returns the view of bytes that end with a valid trailer.
+// viewOf returns the view of data, which ends with a valid trailer.
 func viewOf(data []byte) View {
 	n := len(data) - trailerBytes
 	t := data[n:]
@@ -110,7 +110,7 @@ func viewOf(data []byte) View {
 	return View{bits: unsafe.Pointer(unsafe.SliceData(data)), bytes: n, meta: meta}
 }
 
-// valid checks the length and the trailer.
+// valid reports whether the length and the trailer are right.
 func valid(data []byte) bool {
 	n := len(data) - trailerBytes
 	if n <= 0 {
@@ -169,7 +169,7 @@ func Over(s *bloom.Scheme, bits []byte) (Filter, error) {
 	}
 	meta := metaOf(s)
 	if len(bits)%8 != 0 {
-		meta |= other << 8 // no kernel in assembly: they read whole words
+		meta |= other << 8 // prevents kernels in assembly, because these read whole words
 	}
 	return Filter{View{bits: unsafe.Pointer(unsafe.SliceData(bits)), bytes: len(bits), scheme: s, meta: meta | seedless(s.Seed())}}, nil
 }
@@ -211,7 +211,7 @@ func (v View) Contains(key []byte) bool {
 	return v.ContainsDigest(v.digest(key))
 }
 
-// noSeed in meta means that the seed is 0, so it need not be loaded.
+// noSeed in meta means that the seed is 0. A lookup then need not load it from the trailer.
 const noSeed = 1 << 31
 
 func seedless(seed uint64) uint32 {
@@ -244,7 +244,7 @@ func (v View) digest(key []byte) (h1, h2 uint64) {
 	panic(zeroView)
 }
 
-// containsOther is Contains for a hash without a number in a trailer.
+// containsOther is Contains for a hash that trailers cannot name, such as a custom one.
 func (v View) containsOther(key []byte) bool {
 	if v.scheme.Strategy().NeedsKey() {
 		var room [maxK]uint64
