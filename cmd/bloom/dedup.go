@@ -136,8 +136,8 @@ func (o *dedup) reopen() (filterfile.Filter, *filterfile.Format, error) {
 	return f, kept, lines.Named(o.filter, err)
 }
 
-// plans checks -n and -p for a filter whose file has no n and p, as files of other programs. It returns an error unless
-// -n is given and the rate of f with n keys is at most p.
+// plans checks -n and -p for a filter of another program, whose file has no n and p. It returns an error unless -n is
+// given and the rate of f with n keys is at most p.
 func (o *dedup) plans(f *bloom.BloomFilter) error {
 	p := f.Params()
 	switch rate := f.Scheme().Strategy().FalsePositiveRate(p.M, p.K, o.n); {

@@ -40,7 +40,7 @@ type command struct {
 	secretFile, column, filter, output string
 	format                             *filterfile.Format
 	maxMemory                          uint64      // largest size of a filter in bytes; 0 if unlimited
-	excluded                           [][2]string // flags that exclude each other
+	excluded                           [][2]string // pairs of flags that exclude each other
 	force, quiet, asJSON               bool
 
 	progress progress
@@ -80,7 +80,7 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 	if c.Flags().Lookup("key") != nil {
 		o.exclude("key", "field") // the value of --key is the whole key
 	}
-	c.MarkFlagRequired("output") // if the command has the flag
+	c.MarkFlagRequired("output") // no effect if the command lacks the flag
 	for name, values := range map[string][]string{"strategy": names(strategies), "hash": names(hashes), "format": filterfile.Names()} {
 		if c.Flags().Lookup(name) != nil {
 			c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
@@ -91,7 +91,7 @@ func newCommand(e *env, c *cobra.Command, flags string) *command {
 
 func (o *command) given(flag string) bool { return o.cmd.Flags().Changed(flag) }
 
-// runs makes run the function of the cobra command, after checks of the flags and files, and returns this command.
+// runs returns the cobra command, which checks the flags and files and then calls run with its arguments.
 func (o *command) runs(run func(args []string) error) *cobra.Command {
 	o.cmd.DisableFlagsInUseLine, o.cmd.PreRunE = true, o.checkFlags
 	o.cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -115,7 +115,7 @@ func flag[T any](f *pflag.FlagSet, to *T, parse func(text string) (T, error), na
 	})
 }
 
-// number reads a whole number from 1: 1000000, 1_000_000, 1e6, 1M.
+// number parses a whole number of at least 1: 1000000, 1_000_000, 1e6, 1M.
 func number(text string) (uint64, error) {
 	x, err := sizing.Number(text, false)
 	if err != nil {
@@ -126,7 +126,7 @@ func number(text string) (uint64, error) {
 	return uint64(x), nil
 }
 
-// parseField reads the value of --field: N for field N, or N- for the line from field N to its end.
+// parseField parses the value of --field: N for field N, or N- for the line from field N to its end.
 func (o *command) parseField(text string) (err error) {
 	n, toEnd := strings.CutSuffix(text, "-")
 	if o.form.Field, err = strconv.ParseUint(n, 10, 64); err != nil || o.form.Field == 0 {
@@ -138,7 +138,7 @@ func (o *command) parseField(text string) (err error) {
 
 var escape = regexp.MustCompile(`\\(?:[t\\]|0[0-9]*|x[[:xdigit:]]{2})?`)
 
-// delimiter reads a text in which \t, \\, \0 and \xNN stand for a byte.
+// delimiter parses a text in which \t, \\, \0 and \xNN stand for a byte.
 func delimiter(text string) (string, error) {
 	bad := text == ""
 	text = escape.ReplaceAllStringFunc(text, func(e string) string {
@@ -156,7 +156,7 @@ func delimiter(text string) (string, error) {
 	return text, nil
 }
 
-// rate reads a false-positive rate: 0.001, 1e-3, 0.1%, 1/1000.
+// rate parses a false-positive rate: 0.001, 1e-3, 0.1%, 1/1000.
 func rate(text string) (float64, error) {
 	x, err := sizing.Number(text, true)
 	if err != nil {
@@ -167,7 +167,7 @@ func rate(text string) (float64, error) {
 	return x, nil
 }
 
-// memory reads a number of bytes, with or without a unit.
+// memory parses a number of bytes, with or without a unit: 1000, 500MB, 1GiB.
 func memory(text string) (uint64, error) {
 	at := len(text)
 	if letter := strings.IndexFunc(text, unicode.IsLetter); letter >= 0 {
@@ -184,7 +184,7 @@ func memory(text string) (uint64, error) {
 	return uint64(x), nil
 }
 
-// duration reads a time. Unlike time.ParseDuration it takes days.
+// duration parses a duration. Unlike time.ParseDuration, it accepts days: 30d.
 func duration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
@@ -199,7 +199,7 @@ func duration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// notEmpty refuses an empty value, as from an unset shell variable.
+// notEmpty returns text, or an error if text is empty, as from an unset shell variable.
 func notEmpty(text string) (string, error) {
 	if text == "" {
 		return "", errors.New("want a value")
@@ -225,5 +225,5 @@ func names[T interface{ Name() string }](among []T) (names []string) {
 	return names
 }
 
-// hashes are the hashes whose filters can be written to files.
+// hashes has the values of --hash: the hashes whose filters can be written to files.
 var hashes = []*bloom.Hash{bloom.Murmur3, bloom.RapidHash}

@@ -56,7 +56,7 @@ func newInfo(e *env) *cobra.Command {
 	})
 }
 
-// A description is the output for one file.
+// A description is what bloom info prints for one file.
 type description struct {
 	File   string `json:"file"`
 	Format string `json:"format"`

@@ -28,7 +28,7 @@ type keeper struct {
 	timer          *time.Timer
 }
 
-// during makes reads of in save the filter about every minute.
+// during sets the timer of in, so that in.Each saves the filter about every minute.
 func (k *keeper) during(in *lines.Input) {
 	k.in, k.timer = in, time.NewTimer(saveEvery)
 	in.Timer = k.timer.C

@@ -140,7 +140,7 @@ func (h *host) readRules(ctx context.Context, link string, delay time.Duration) 
 	return fmt.Errorf("%w: robots.txt: %w", errLater, err)
 }
 
-// An answer has the links of a page, or the target of its redirect.
+// An answer has the links of a page, or only the target if the page is a redirect.
 type answer struct {
 	base     *address // URL to which the links are relative
 	links    []string

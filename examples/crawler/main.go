@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// run crawls and prints a summary. It returns the number of pages that wait for another run.
+// run crawls and prints a summary. It returns the number of pages that wait for another run with the same queue file.
 func run(ctx context.Context, path string, n uint64, depth uint, delay time.Duration, starts []string) (int, error) {
 	if len(starts) == 0 {
 		files, err := fs.Sub(site, "site")

@@ -67,7 +67,7 @@ func (c *crawler) openQueue(path string, starts []string) (err error) {
 	}
 }
 
-// redo records a page that was done in an earlier run.
+// redo restores the crawler from a line of the queue file: its page is done, and its links are in the filter and wait.
 func (c *crawler) redo(line []byte, waits map[string]place) error {
 	var p page
 	if err := json.Unmarshal(line, &p); err != nil {
@@ -99,5 +99,5 @@ func (c *crawler) writeLine(v any) error {
 	return err
 }
 
-// close closes the queue file. Then other processes may use it.
+// close closes and unlocks the queue file, so that other processes may use it.
 func (c *crawler) close() { _ = errors.Join(c.file.Close(), c.lock.Close()) }

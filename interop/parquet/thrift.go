@@ -48,7 +48,7 @@ type walker struct {
 	buf  []byte
 }
 
-// walk reads the struct. It returns io.EOF itself for an early end.
+// walk reads the struct. If the input ends too early, it returns io.EOF itself.
 func (w *walker) walk() error {
 	w.fields(0)
 	return w.err

@@ -111,7 +111,7 @@ func readHeader(b []byte, limit uint64) (h header, err error) {
 			return h, corrupt("%d layers for 2^64 keys or more", i+1)
 		}
 		capacity += s.N                                        // capacity >= keys, so keys cannot overflow either
-		if size += s.M / 8; size > min(limit, math.MaxInt64) { // m/8 is below 2^61
+		if size += s.M / 8; size > min(limit, math.MaxInt64) { // cannot overflow, because m/8 < 2^61
 			return h, failure.Errorf(bloom.ErrTooLarge, "%d layers are %d bytes, want at most %d", i+1, size, min(limit, math.MaxInt64))
 		}
 		h.layers = append(h.layers, s)

@@ -37,8 +37,8 @@ func ReadJSON(r io.Reader, value any, path []string, opts []bloom.Option) (Bits,
 	return s.bits, nil
 }
 
-// A splitter reads JSON text. It replaces the string at a path by an empty one and decodes the replaced string into
-// bits.
+// A splitter is a reader of JSON text that replaces the string at path by an empty one. It decodes the replaced string
+// into bits.
 type splitter struct {
 	*bufio.Reader
 	path []string

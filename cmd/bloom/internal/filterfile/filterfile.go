@@ -1,4 +1,4 @@
-// Package filterfile reads and writes filters in files of all formats.
+// Package filterfile reads and writes filters in files of this library and of other systems.
 package filterfile
 
 import (

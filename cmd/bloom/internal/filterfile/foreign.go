@@ -17,7 +17,8 @@ import (
 // expansion is RedisBloom's default: each layer is for twice as many keys as the one before.
 const expansion = 2
 
-// Only JSON with the fields of a filter is taken for one: other JSON may be a log of many gigabytes.
+// These match the beginning of JSON with the fields of a filter. Other JSON is not read as a filter, because it may be
+// a log of many gigabytes.
 var (
 	mkb   = regexp.MustCompile(`^\s*\{\s*"[mkb]"\s*:`)
 	saved = regexp.MustCompile(`(?s)^\s*\{.*"_(size|nbHashes|filter|seed)"`)
@@ -119,7 +120,7 @@ func isGuava(head []byte, size int64) bool {
 	return words > 0 && (size < 0 || size == 6+8*words)
 }
 
-// bloomFiltersHash returns the hash of bloom-filters with the given name. The name includes the seed.
+// bloomFiltersHash returns the hash of bloom-filters with the given name, which ends with the seed.
 func bloomFiltersHash(name string) (*bloom.Hash, bool) {
 	digits := name[strings.LastIndexByte(name, ':')+1:]
 	seed, err := strconv.ParseUint(digits, 10, 64)

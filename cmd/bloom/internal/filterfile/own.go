@@ -98,7 +98,7 @@ type textReader struct {
 func (t textReader) Len() int { return (t.in.Len() + 2048) / 4 * 3 }
 
 func readText(in *input, opts []bloom.Option) (any, error) {
-	decoded := textReader{base64.NewDecoder(base64.StdEncoding.Strict(), in), in} // ignores newlines
+	decoded := textReader{base64.NewDecoder(base64.StdEncoding.Strict(), in), in} // NewDecoder ignores newlines
 	f, err := bloom.Read(decoded, opts...)
 	if err != nil {
 		return nil, err
