@@ -48,12 +48,12 @@ func SplitBlock(blocks, n uint64) float64 {
 	return float64(share*mixture(values/float64(q+1)-1, n, splitHits)) + float64((1-share)*rate)
 }
 
-// mixture returns the mean rate of a block, to a relative error of 1e-9. The number of keys in the block is binomial(n,
+// mixture returns the mean rate over blocks, to a relative error of 1e-9. The number of keys in a block is binomial(n,
 // 1/(1+others)). With equal blocks, others is the number of other blocks.
 //
-// hits returns a table of at least i elements, or a shorter one that ends with 1. Element i is the probability that i
-// keys in a block cover the bits of another key. The probability rises with i. After the end of a shorter table, it is
-// 1.
+// hits, called with a length, returns a table of at least that length. Element i is the probability that i keys in a
+// block cover the bits of another key; it rises with i. The table may be shorter if its last element is 1: then all
+// further elements would be 1.
 func mixture(others float64, n uint64, hits func(i int) []float64) float64 {
 	if n == 0 {
 		return at(hits(1), 0)
@@ -139,7 +139,8 @@ func (h blockHits) upTo(i int) []float64 {
 	return t.hit
 }
 
-// extend returns a longer table, or one that ends with 1.
+// extend returns a table of the given length, which begins with the elements of old, if not nil. The table is shorter
+// if an element is 1 up to rounding: it ends there, because all further elements would be 1.
 func (h blockHits) extend(old *blockTable, length int) *blockTable {
 	t := &blockTable{}
 	t.cover[0] = 1

@@ -2,15 +2,15 @@ package rate
 
 import "math"
 
-// slack is the factor by which a smaller z may take more memory than the best z, because it needs fewer loads and
-// atomic operations.
+// slack is how many times the least memory a filter may take if a key's bits are then in fewer words: that saves loads
+// and atomic operations.
 const slack = 1.03
 
-// maxBlocks is the end of a search, at 2^53 bits. A small p can need more blocks than a uint64 counts.
+// maxBlocks ends a search, at 2^53 bits: a small p can need more blocks than a uint64 counts.
 const maxBlocks = (MaxM - 1) / (blockWords * wordBits)
 
-// blockedWords has, for each number z of words per key, the k that New tries and the bits per key up to which z is
-// best. From more[i] bits per key on, i+2 bits in each word have the smallest rate.
+// blockedWords has, for each number z of words with bits of a key, the range of k that New tries, and the bits per key
+// up to which z is best. From more[i] bits per key on, the best k is (i+2)·z.
 var blockedWords = [...]struct {
 	z, minK, maxK int
 	bits          float64
@@ -29,13 +29,14 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 	var needs [len(blockedWords)]uint64
 	var ks [len(blockedWords)]int
 	for j := range blockedWords {
-		i := j // the z that is likely best first: large for small p
+		i := j // begin with the z that is likely best, the largest for small p
 		if p < 0.05 {
 			i = len(blockedWords) - 1 - j
 		}
 		search := blockedSearch(n, p, i)
 		if needs[i] = math.MaxUint64; best < maxBlocks {
-			// Most z need more than slack allows. One check of the largest allowed size shows that.
+			// Most z need more memory than slack allows. One check, of the largest allowed size, shows that and saves
+			// the search.
 			if search.someK(min(withSlack(best), maxBlocks), search.startK()) == 0 {
 				continue
 			}
@@ -50,8 +51,8 @@ func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 	return needs[i], ks[i]
 }
 
-// withSlack returns best·slack. The conversion to uint64 may subtract 2^63. The conversion to float64 keeps the
-// compiler from fusing the product and this subtraction.
+// withSlack returns best·slack. On some architectures, the conversion to uint64 first subtracts 2^63. The conversion to
+// float64 keeps the compiler from fusing this subtraction with the product, so all architectures have the same result.
 func withSlack(best uint64) uint64 { return uint64(float64(slack * float64(best))) }
 
 // blockedSearch returns the search for the smallest number of blocks with row i of blockedWords.

@@ -12,8 +12,8 @@ import "github.com/seed3447c163/bloom/internal/rate/floats"
 // where X is the number of set bits. The textbook's (E[X]/m)^k is always less.
 //
 // Below 40 keys, the result is exact and takes k·k·n steps. For more keys, it takes less than a microsecond and is not
-// below the exact rate. Its relative error is at most 0.014·(k/n)² and costs less than 0.02·k²/n bits of m. For k > 64,
-// as in filters of other systems, the result can be too low by a relative error of 5e-6.
+// below the exact rate. Its relative error is at most 0.014·(k/n)², for which New adds less than 0.02·k²/n bits to m.
+// For k > 64, as in filters of other systems, the result can be too low by a relative error of 5e-6.
 func Independent(m uint64, k int, n uint64) float64 {
 	switch {
 	case n == 0:
@@ -61,8 +61,8 @@ func Ones(m uint64, k int, n uint64) float64 {
 	return -float64(m) * floats.Expm1(float64(k)*float64(n)*floats.Log1p(-1/float64(m)))
 }
 
-// expanded is [Independent] by the delta method, to second order around μ = E[X]: (μ/m)^k · (1 + k(k-1)/2 · σ²/μ²). μ
-// and σ² are the exact mean and variance of the number of occupied bins after kn balls.
+// expanded approximates [Independent] by the delta method, to second order around μ = E[X]: (μ/m)^k · (1 + k(k-1)/2 ·
+// σ²/μ²). μ and σ² are the exact mean and variance of the number of occupied bins after kn balls.
 //
 // Source for mean and variance: Johnson & Kotz 1977, "Urn models and their
 // application", section 3.2.

@@ -6,7 +6,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/rate/floats"
 )
 
-// MaxM is the end of searches: a float64 represents every integer up to 2^53.
+// MaxM ends the searches for m: a float64 represents every integer up to 2^53, but not all above.
 const MaxM = 1 << 53
 
 // A Search finds the smallest filter that keeps N keys at or below rate P.
@@ -18,7 +18,7 @@ type Search struct {
 	Rate func(units uint64, k int) float64 // falls as units rise
 
 	MinK, MaxK, StepK int  // range of k
-	AnyK              bool // the rate may have several minima among the k: try all
+	AnyK              bool // try all k, because the rate may have several minima
 }
 
 // Smallest returns the smallest number of units for which some k keeps P, and the smallest such k. It returns Most+1
@@ -47,7 +47,7 @@ func (s Search) Smallest() (units uint64, k int) {
 	return units, k
 }
 
-// startK returns the k that is nearest to the best k of independent positions.
+// startK returns the k that is nearest to the best k for independent positions.
 func (s Search) startK() int {
 	steps := math.Round((-floats.Log(s.P)/math.Ln2 - float64(s.MinK)) / float64(s.StepK))
 	return s.MinK + int(min(max(steps, 0), float64((s.MaxK-s.MinK)/s.StepK)))*s.StepK
@@ -59,7 +59,7 @@ func load(p float64, k int) float64 { return -floats.Log1p(-floats.Root(p, k)) }
 func (s Search) keeps(units uint64, k int) bool { return s.Rate(units, k) <= s.P }
 
 // someK returns a k that keeps P with the given units, or 0. With AnyK it tries all k. Otherwise it goes from the given
-// k in the direction in which the rate falls, until it rises.
+// k in the direction in which the rate falls, until the rate rises.
 func (s Search) someK(units uint64, k int) int {
 	if s.AnyK {
 		for c := k; c <= s.MaxK; c += s.StepK {
@@ -98,7 +98,7 @@ func (s Search) someK(units uint64, k int) int {
 }
 
 // leastFor returns the smallest number of units that keeps P with this k, or Most+1. It uses the secant method on
-// log(load(rate)): that is linear in log(units) for independent positions, and nearly so for others.
+// log(load(rate)), which is linear in log(units) for independent positions, and nearly linear for others.
 func (s Search) leastFor(k int, guess uint64) uint64 {
 	low, high := uint64(0), s.Most+1 // low units are too few; high units suffice, or are Most+1
 	units := min(max(1, guess), s.Most)
@@ -137,8 +137,8 @@ func OptimalM(n uint64, p float64) float64 {
 	return -float64(n) * floats.Log(p) / (math.Ln2 * math.Ln2)
 }
 
-// LeastM returns the least number of bits that n keys need at rate p: OptimalM, or more for p > 0.5, because k is then
-// 1.
+// LeastM returns the least number of bits that n keys need at rate p: OptimalM, or more for p > 0.5, where OptimalM
+// assumes a k below 1.
 func LeastM(n uint64, p float64) float64 {
 	if p > 0.5 {
 		return -float64(n) / floats.Log1p(-p)
