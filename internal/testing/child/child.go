@@ -15,7 +15,7 @@ import (
 
 const variable = "BLOOM_TEST_CHILD"
 
-// Main is for TestMain. In a process that Start has started, it runs one of the functions instead of the tests.
+// Main is for TestMain. In a child process, it runs the function with the child's name instead of the tests.
 func Main(m *testing.M, functions map[string]func(args []string) error) {
 	name := os.Getenv(variable)
 	if name == "" {
@@ -28,7 +28,7 @@ func Main(m *testing.M, functions map[string]func(args []string) error) {
 	os.Exit(0)
 }
 
-// EndWithTest ends this process when the process that has started it ends.
+// EndWithTest ends this child when the test process ends.
 func EndWithTest() {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -36,7 +36,7 @@ func EndWithTest() {
 	}()
 }
 
-// Command returns the command of a child. Start runs it.
+// Command returns a command that runs a program as the child with this name: Main of the program calls that function.
 func Command(program, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), variable+"="+name)
@@ -50,7 +50,7 @@ type Process struct {
 	err strings.Builder
 }
 
-// Start starts a child. It is killed when the test ends.
+// Start runs the test's own program as the child with this name. When the test ends, it kills the child.
 func Start(t *testing.T, name string, args ...string) *Process {
 	t.Helper()
 	p := &Process{Cmd: Command(os.Args[0], name, args...)}
@@ -72,7 +72,7 @@ func Start(t *testing.T, name string, args ...string) *Process {
 	return p
 }
 
-// Finish returns when the child has ended by itself.
+// Finish waits until the child has ended by itself. If the child reports an error, Finish fails the test.
 func (p *Process) Finish(t *testing.T) {
 	t.Helper()
 	if err := p.Wait(); err != nil {
@@ -80,7 +80,7 @@ func (p *Process) Finish(t *testing.T) {
 	}
 }
 
-// Line returns the child's next line; ok is false if its output ends before.
+// Line returns the next line of the child's output. ok is false if the output ends before the end of the line.
 func (p *Process) Line() (line string, ok bool) {
 	line, err := p.out.ReadString('\n')
 	return strings.TrimSuffix(line, "\n"), err == nil

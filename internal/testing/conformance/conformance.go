@@ -23,14 +23,14 @@ type Format struct {
 	Zero   []io.WriterTo // nil and zero values: WriteTo returns an error
 	Read   func(io.Reader, ...bloom.Option) (io.WriterTo, error)
 
-	Sealed   bool // checksums detect every change
+	Sealed   bool // checksums detect every change of a bit
 	Stream   bool // values may follow each other; at the end, Read returns io.EOF
 	Version  int  // offset of a version that no checksum covers; 0 if none
-	AnyError bool // another package, such as encoding/json, also returns errors
-	Exact    bool // what is read is written as the same bytes; Sealed formats are exact
+	AnyError bool // errors may be those of another package, such as encoding/json
+	Exact    bool // a value that was read is written as the same bytes; Sealed formats are exact
 	Trusting bool // short writes without an error are not detected
 	Every    int  // tests flip only bits and cut only at lengths that are multiples of it; 0 means 1
-	Copies   int  // memory of reading a large value, in copies of it; 0 means 1
+	Copies   int  // how many times its size reading a large value allocates; 0 means 1
 
 	Earlier, Later []byte // two snapshots of one value of equal length; nil if the format is not sealed
 }
@@ -51,7 +51,7 @@ func Whole(read func(data []byte) (io.WriterTo, error)) func(io.Reader, ...bloom
 	}
 }
 
-// An Encoded is a value in the form of a function that returns its bytes.
+// An Encoded is a function that returns the bytes of a value. It implements io.WriterTo.
 type Encoded func() ([]byte, error)
 
 // WriteTo writes the bytes.
@@ -91,7 +91,8 @@ func (f Format) Test(t *testing.T) {
 	}
 }
 
-// TestGolden is Test for a format whose first value is in a golden file. It returns the value read from the file.
+// TestGolden is Test, and compares the bytes of the first value with a golden file. It returns the value read from the
+// file.
 func (f Format) TestGolden(t *testing.T, golden string) io.WriterTo {
 	t.Helper()
 	data := testkit.Frozen(t, golden, Written(t, f.Values[0]))
@@ -280,8 +281,8 @@ func (f Format) Fuzz(fuzz *testing.F, seeds ...[]byte) {
 	fuzz.Fuzz(func(t *testing.T, data []byte) { f.Check(t, data) })
 }
 
-// fullDisk lets the writer fail after every number of bytes, with an error or, against the rules of io.Writer, without
-// one.
+// fullDisk: WriteTo reports a writer that fails after any number of bytes, with an error or, against the rules of
+// io.Writer, without one.
 func (f Format) fullDisk(t *testing.T, v io.WriterTo, size int) {
 	for room := 0; room < size; room += max(f.Every, 1) {
 		for fails, want := range map[error]error{errBroken: errBroken, nil: io.ErrShortWrite} {
@@ -297,8 +298,8 @@ func (f Format) fullDisk(t *testing.T, v io.WriterTo, size int) {
 
 var errBroken = errors.New("broken")
 
-// memory: writing takes little memory. Reading takes the memory of the value, or 1.5 times as much if the length is not
-// known, and never more than four times what has arrived.
+// memory: writing allocates little. Reading allocates the size of the value, or 1.5 times as much if the length is not
+// known, and never more than four times the bytes that have arrived.
 func (f Format) memory(t *testing.T) {
 	const little = 300_000
 	more := float64(max(f.Copies, 1) - 1)

@@ -51,7 +51,7 @@ func (f Format) damages(t *testing.T, times int) {
 	}
 }
 
-// damage returns a copy of data with one to three damages.
+// damage returns a copy of data with one to three damages. Some of them copy bytes from other.
 func damage(random *rand.Rand, data, other []byte) []byte {
 	data = bytes.Clone(data)
 	for range 1 + random.IntN(3) {

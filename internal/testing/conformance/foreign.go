@@ -33,7 +33,7 @@ type Filter interface {
 	Stats() bloom.Stats
 }
 
-// foreign is a filter with the function that writes it.
+// foreign makes an io.WriterTo of a filter and the function that writes it.
 type foreign[F Filter] struct {
 	Filter F
 	write  func(io.Writer, F) error
@@ -59,7 +59,7 @@ func (f Foreign[F]) Bytes(t testing.TB, filter F) []byte {
 	return Written(t, foreign[F]{filter, f.Write})
 }
 
-// Format returns the format with filters as its values.
+// Format returns the Format of the other system, with filters as its Values.
 func (f Foreign[F]) Format(filters ...F) Format {
 	made := Format{Stream: f.Stream, Trusting: f.Text, Exact: f.Exact, Read: func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) {
 		filter, err := f.Read(r, opts...)

@@ -11,8 +11,8 @@ import (
 	"github.com/seed3447c163/bloom/internal/format"
 )
 
-// Forge returns a file with right checksums: the magic, then numbers for each []uint64 and a filter for each
-// *bloom.BloomFilter.
+// Forge returns a file that may be invalid but has right checksums: the magic, then numbers for each []uint64 and a
+// filter for each *bloom.BloomFilter.
 func Forge(t testing.TB, magic string, parts ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer

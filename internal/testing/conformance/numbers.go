@@ -18,7 +18,7 @@ import (
 func (f Format) numbers(t *testing.T, data []byte) {
 	seal := sealer(data)
 	if f.Sealed && seal == nil {
-		return // text: the bytes in it are tested as another format
+		return // text that contains bytes of a format with a test of its own
 	}
 	if same := bytes.Clone(data); seal != nil {
 		if seal(same); !bytes.Equal(same, data) {
@@ -49,8 +49,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var digits = regexp.MustCompile(`:[0-9]+`)
 
-// layouts has the parts of each kind of file after its magic, and the parts that are repeated to its end. A digit
-// stands for that many numbers and their checksum, f for a filter.
+// layouts describes each kind of file: the parts after its magic, and the parts that are then repeated to the end of
+// the file, or - if none are. A digit stands for that many numbers and their checksum, f for a filter.
 var layouts = map[string][2]string{
 	format.Filter: {"", "f"}, format.Scalable: {"3", "f2"}, format.Rotating: {"9", "f3"}, format.Counting: {"ffff0", "-"},
 	format.Cascade: {"1", "f"}, format.Guard: {"31f0", "-"},

@@ -23,7 +23,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/testing/zero"
 )
 
-// A Filter has the methods that the filters share.
+// A Filter has the methods of a filter whose adds cannot fail.
 type Filter interface {
 	Add(key []byte) bool
 	AddMany(keys [][]byte, added []bool) int
@@ -63,7 +63,7 @@ func Key(b *[16]byte, i uint64) []byte {
 	return b[:]
 }
 
-// Hooked returns a strategy that calls a hook for each position, so that a test can act within adds and lookups.
+// Hooked returns a strategy that calls *hook, if not nil, for each position. So a test can act within adds and lookups.
 func Hooked(hook *func()) bloom.Strategy {
 	return bloom.NewStrategy("hooked", bloom.Definition{Positions: testkit.ByIndex(func(h1, h2 uint64, i int, m uint64) uint64 {
 		if *hook != nil {
@@ -187,7 +187,7 @@ func Values[F any, P interface {
 		if data, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), "has no text form: use WriteTo") {
 			t.Errorf("JSON of %T: %s, %v", v, data, err)
 		}
-		// Package gob omits a zero field.
+		// Encode reports no error for the last struct: gob omits fields with zero values.
 		if err := gob.NewEncoder(io.Discard).Encode(v); err == nil && !reflect.ValueOf(v).Elem().IsZero() {
 			t.Errorf("gob of %T: no error", v)
 		}
@@ -210,7 +210,7 @@ func Log(t *testing.T, values ...fmt.Stringer) {
 	}
 }
 
-// Absent returns how many keys of a range are found. The filter must have none of them.
+// Absent looks up keys that were never added, the given number from first on. It returns the number of false positives.
 func Absent(f interface{ Contains(key []byte) bool }, first uint64, keys int) (found int) {
 	var b [16]byte
 	for i := range uint64(keys) {

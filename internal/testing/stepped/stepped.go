@@ -1,5 +1,6 @@
-// Package stepped replaces sync/atomic and sync in tests that choose the order of operations. A step is an operation
-// that a test orders. checks/proof/interleavings compiles the library with it.
+// Package stepped replaces sync/atomic and sync in tests that run threads in every order of their steps. A step is an
+// operation of this package, such as an atomic load. The tests of checks/proof/interleavings compile the library with
+// this package.
 package stepped
 
 import (
@@ -7,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// Pointer is atomic.Pointer: its operations are not steps.
+// Pointer is atomic.Pointer itself, so its operations are not steps. Shared is for steps.
 type Pointer[T any] = atomic.Pointer[T]
 
 type number interface{ int64 | uint64 }
 
-// An integer is an atomic.Int64 or an atomic.Uint64.
+// An integer replaces atomic.Int64 or atomic.Uint64.
 type integer[N number] struct{ word N }
 
 type (
@@ -54,8 +55,8 @@ func or[N number](word *N, mask N) N {
 }
 func set[N number](word *N, mask N) { change(word, func(old N) (N, N) { return old | mask, 0 }) }
 
-// change does one operation on a word and returns the old value. f computes the next value, and the result that the
-// thread observes.
+// change does one step on a word and returns the old value. f returns the next value, and the result of the step for
+// the thread.
 func change[N number](word *N, f func(old N) (next, found N)) (old N) {
 	access(unsafe.Pointer(word), nil, func() (found, before, after uint64) {
 		old = *word

@@ -9,24 +9,24 @@ import (
 	"unsafe"
 )
 
-// A Thread runs concurrently with others. Threads of one Kind are interchangeable. Run returns the results that Check
+// A Thread runs concurrently with others. Threads of one Kind must do the same. Run returns the results that Check
 // depends on, as a number; 0 if there are none.
 type Thread struct {
 	Kind string
 	Run  func() uint64
 }
 
-// A World is an initial state and the threads that run in it. When all threads have returned or wait for each other,
-// Explore calls Check. Check returns an error text or "".
+// A World is a test case: threads, and the initial state that they share. When all threads have returned or wait for
+// each other, Explore calls Check. waiting reports whether some threads wait. Check returns an error text or "".
 //
-// Switches limits the number of preemptions, switches from a thread that could continue; 0 means no limit.
+// Switches limits the number of preemptions, that is, of switches from a thread that could continue; 0 means no limit.
 type World struct {
 	Threads  []Thread
 	Check    func(waiting bool) string
 	Switches int
 }
 
-// Holds fails the test if Check fails in one of the orders that Explore tries. what is the name of the case in
+// Holds calls Explore and fails the test if Check returns an error text in some order. what is the name of the case in
 // messages.
 func Holds(t *testing.T, what string, made func() World) {
 	t.Helper()
@@ -37,12 +37,12 @@ func Holds(t *testing.T, what string, made func() World) {
 	t.Logf("%s: %d states", what, states)
 }
 
-// Explore runs the threads of a world in every order of their operations of this package. It calls world for each
-// order; the worlds must be equal. It returns the number of different states, and the error text of the first wrong
+// Explore runs the threads of a World in every order of their steps. For each order it calls world, which must return
+// an equal World every time. Explore returns the number of different states, and the error text of the first wrong
 // order, or "".
 //
-// Explore tries no further orders from a state that was visited before. A state consists of the words' values and the
-// results of each thread's operations so far. These results determine where the thread is.
+// Explore tries no further orders from a state that was visited before. A state consists of the values of all words and
+// the results of each thread's steps so far. These results determine at which step the thread is.
 func Explore(t testing.TB, world func() World) (states int, wrong string) {
 	seen := map[uint64]struct{}{}
 	var path []choice
@@ -70,31 +70,31 @@ type choice struct {
 	left  uint32
 }
 
-// A run is one execution of a world, in one order of its operations.
+// A run is one execution of a World, in one order of the steps.
 type run struct {
 	threads []*thread
 	words   map[unsafe.Pointer]*word  // changed words
-	names   map[unsafe.Pointer]uint64 // of values that pointers point to
-	sum     uint64                    // of all words
+	names   map[unsafe.Pointer]uint64 // numbers that identify the values that pointers point to
+	sum     uint64                    // hash of the words that differ from their first values
 	writes  int                       // number of operations that have changed a word
 	taken   []int
 }
 
-// A thread is a running Thread. The results of its operations determine where it is.
+// A thread is a Thread in a run.
 type thread struct {
 	Thread
 	id     uint64
 	found  uint64 // hash of the results so far
-	named  uint64 // number of names that it has given
+	named  uint64 // number of names that name has returned
 	next   func() (struct{}, bool)
 	pause  func(struct{}) bool
-	ready  func() bool // whether it can continue; nil if it can
+	ready  func() bool // reports whether it can continue; nil if it can
 	ended  bool
-	whole  bool // if true, it does not pause
+	whole  bool // if true, it does not pause before a step
 	writes int  // number of writes by this thread
 }
 
-// A word is a word of memory that a run has changed. adds is the part of the word in run.sum, 0 while the word has its
+// A word is a word of memory that a run has changed. adds is what the word adds to run.sum: 0 while the word has its
 // first value.
 type word struct{ name, first, adds uint64 }
 
@@ -109,7 +109,7 @@ const maxSteps = 100_000
 // follow runs one order: it takes the choices of path, and then always the first thread that can continue. It returns
 // the path with the choices in new states appended.
 func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, world func() World) ([]choice, string) {
-	now, current = r, &thread{} // operations of world itself name their words
+	now, current = r, &thread{} // steps of world itself give names to their words
 	defer func() { now, current = nil, nil }()
 	w := world()
 	current = nil
@@ -121,7 +121,7 @@ func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, worl
 			th.ended, th.named = true, 0
 		})
 		r.threads = append(r.threads, th)
-		r.resume(th) // up to its first operation
+		r.resume(th) // up to its first step
 	}
 	old := false            // the state was visited before
 	last, switches := -1, 0 // the last thread, and the number of preemptions
@@ -168,7 +168,7 @@ func (r *run) follow(t testing.TB, path []choice, seen map[uint64]struct{}, worl
 	return path, w.Check(waiting)
 }
 
-// resume lets a thread do the operation before which it has paused, and run up to the next one.
+// resume lets a thread do the step before which it has paused, and run up to the next step.
 func (r *run) resume(th *thread) {
 	current = th
 	th.next()
@@ -193,7 +193,7 @@ func (r *run) state() uint64 {
 	return state
 }
 
-// story describes the order: which thread did how many operations before the next thread.
+// story describes the order: how many steps each thread did before the next thread ran.
 func (r *run) story() string {
 	var b strings.Builder
 	b.WriteString("in this order:")
@@ -207,8 +207,8 @@ func (r *run) story() string {
 	return b.String()
 }
 
-// access does one operation on a word. The thread waits for its turn and, if ready is not nil, until ready returns
-// true. do returns the result that the thread observes, and the values before and after.
+// access does one step, on a word at the address at. The thread waits for its turn and, if ready is not nil, until
+// ready returns true. do changes the word and returns the result for the thread, and the values before and after.
 func access(at unsafe.Pointer, ready func() bool, do func() (found, before, after uint64)) {
 	th := current
 	if th != nil && th.pause != nil && !th.whole {
@@ -244,7 +244,8 @@ func (r *run) put(at unsafe.Pointer, before, after uint64) {
 	r.sum += w.adds
 }
 
-// name returns a new name. It depends only on the thread's results so far.
+// name returns a number to identify a word or value. It depends only on the thread's results so far, so it is the same
+// in every run that leads to the same state.
 func (th *thread) name() uint64 {
 	th.named++
 	return mix(mix(th.found, th.id<<32), th.named<<8|1)
@@ -263,7 +264,7 @@ func nameOf(p unsafe.Pointer) uint64 {
 	return at
 }
 
-// Peek calls f. The operations of f are not steps.
+// Peek calls f. The operations in f are not steps.
 func Peek(f func()) {
 	th := current
 	current = nil

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// A Bool is an atomic.Bool whose operations are steps.
+// A Bool replaces atomic.Bool. Its operations are steps.
 type Bool struct{ x Int64 }
 
 func (b *Bool) Load() bool       { return b.x.Load() != 0 }
@@ -18,7 +18,7 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// A Shared is an atomic.Pointer whose operations are steps.
+// A Shared replaces atomic.Pointer. Its operations are steps.
 type Shared[T any] struct{ p *T }
 
 func (x *Shared[T]) do(f func(old *T) (next *T, found uint64)) {
@@ -44,8 +44,8 @@ func (x *Shared[T]) Swap(value *T) (before *T) {
 	return before
 }
 
-// A Mutex is a sync.Mutex. The result of Lock is a hash of the results of earlier holders. These results determine the
-// data that the lock protects.
+// A Mutex replaces sync.Mutex. To Explore, the result of Lock is a hash of the results of earlier holders: these
+// determine the data that the lock protects.
 type Mutex struct {
 	locked bool
 	past   uint64
@@ -61,8 +61,8 @@ func (m *Mutex) Lock() {
 	})
 }
 
-// Name locks and unlocks the given locks in order at the beginning of a world. So each lock has the same name in every
-// run.
+// Name locks and unlocks the given locks in order. The function that makes a World calls it, so that Explore recognises
+// each lock in every run.
 func Name(locks ...sync.Locker) {
 	for _, l := range locks {
 		l.Lock()
@@ -89,7 +89,7 @@ func (m *Mutex) Unlock() {
 	})
 }
 
-// A Once is a sync.Once. Its function must have no steps.
+// A Once replaces sync.Once. The function passed to Do must have no steps.
 type Once struct{ done Int64 }
 
 func (o *Once) Do(f func()) {
@@ -98,7 +98,7 @@ func (o *Once) Do(f func()) {
 	}
 }
 
-// Closed waits until a channel is closed.
+// Closed lets the thread wait until a channel is closed.
 func Closed(c <-chan struct{}) {
 	closed := func() bool {
 		select {
@@ -111,7 +111,7 @@ func Closed(c <-chan struct{}) {
 	Until(closed)
 }
 
-// Until waits until ready returns true. ready must have no steps.
+// Until lets the thread wait until ready returns true. ready must have no steps.
 func Until(ready func() bool) {
 	if current != nil && current.pause != nil {
 		access(nil, ready, func() (found, before, after uint64) { return 0, 0, 0 })

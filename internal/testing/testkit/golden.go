@@ -14,8 +14,8 @@ func Golden(t testing.TB, path string, got []byte) []byte {
 	return golden(t, path, got, *Update)
 }
 
-// Frozen is Golden for bytes that must never change: -update writes only a missing file, or one whose content is the
-// beginning of got. If the file differs otherwise, correct the code, never the file.
+// Frozen is Golden for bytes that must never change: -update writes a missing file, and appends to a file whose content
+// is the beginning of got. If the file differs in another way, correct the code, never the file.
 func Frozen(t testing.TB, path string, got []byte) []byte {
 	t.Helper()
 	before, err := os.ReadFile(path)

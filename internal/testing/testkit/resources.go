@@ -34,7 +34,8 @@ func TempDir(t testing.TB) string {
 	return dir
 }
 
-// A ShortWriter accepts Room bytes. Then it writes nothing and returns Err. Err may be nil, as with a broken writer.
+// A ShortWriter accepts Room bytes. Then it writes nothing and returns Err. Err may be nil, which the rules of
+// io.Writer forbid.
 type ShortWriter struct {
 	Room int
 	Err  error

@@ -33,7 +33,7 @@ func ByIndex(index func(h1, h2 uint64, i int, m uint64) uint64) func(m uint64, k
 	}
 }
 
-// Filter takes the results of a function that makes a scheme and returns the filter of the scheme.
+// Filter takes the results of a call such as bloom.NewScheme and returns an empty filter with the scheme, or the error.
 func Filter[F any, S interface{ Filter() (F, error) }](scheme S, err error) (filter F, _ error) {
 	if err != nil {
 		return filter, err

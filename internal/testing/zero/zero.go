@@ -20,8 +20,8 @@ import (
 
 // Values calls every method of zero values, with zero arguments, empty readers, io.Discard, and batches of one empty
 // key. Each method must return without an error, return one of the errors in call, or panic with a text that begins
-// with the package's name. Values returns the methods that return without an error. values must have each exported type
-// of the package in the current folder that has exported methods.
+// with the package's name. Values returns the methods that return without an error. Each exported type of the package
+// in the current folder that has exported methods must be among the values.
 func Values(t *testing.T, values ...any) (answer []string) {
 	t.Helper()
 	pkg, want := withMethods(t)
