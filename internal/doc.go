@@ -1,6 +1,6 @@
-// Package internal has no code. Its packages stand below or above package bloom, never both.
+// Package internal has no code. Each of its packages either is imported by package bloom or imports it.
 //
-// Below, imported by bloom and never importing it: batch, failure, format, memory, probe, rapidhash, rate, vector.
+// Package bloom imports batch, failure, format, memory, probe, rapidhash, rate and vector, directly or not.
 //
-// Above, importing bloom: layered, for filters of several layers, and testing, for tests only.
+// Two folders import bloom: layered, for filters of several layers, and testing, for tests only.
 package internal

@@ -10,7 +10,8 @@ func CheckAnswers(pkg string, keys int, answers []bool) {
 	}
 }
 
-// Answer stores the answer to the i-th key unless answers is nil, and returns 1 for yes.
+// Answer stores the answer to the i-th key unless answers is nil. It returns 1 for true and 0 for false, so that
+// callers can count.
 func Answer(yes bool, answers []bool, i int) int {
 	if answers != nil {
 		answers[i] = yes

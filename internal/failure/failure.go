@@ -26,10 +26,11 @@ func Errorf(kind error, text string, args ...any) error {
 	return fmt.Errorf("%w: "+text, slices.Insert(args, 0, any(kind))...)
 }
 
-// Reading wraps an error of a reader. what names the part that was read.
+// Reading wraps an error of an io.Reader. what names the part of the data that was being read.
 func Reading(what string, err error) error { return fmt.Errorf(prefix+"reading %s: %w", what, err) }
 
-// NoText returns the error of MarshalText for a kind of filter that cannot be read back without options.
+// NoText returns the error of MarshalText for a kind of filter that encoding/json could not read back, because that
+// needs options. instead names the methods to use.
 func NoText(kind, instead string) error {
 	return fmt.Errorf(prefix+"%s has no text form: use %s", kind, instead)
 }

@@ -34,7 +34,8 @@ func NewFrameReader(r io.Reader, magic string) (*FrameReader, error) {
 	return nil, Unexpected(got, magic)
 }
 
-// Numbers reads numbers. Then it reads and checks the checksum of everything read so far.
+// Numbers reads numbers. Then it reads and checks the checksum of everything read so far. what names the numbers in
+// errors.
 func (r *FrameReader) Numbers(what string, numbers ...*uint64) error {
 	buf := make([]byte, len(numbers)*8+TrailerBytes)
 	if _, err := Full(r.r, buf, what, false); err != nil {
@@ -51,7 +52,8 @@ func (r *FrameReader) Numbers(what string, numbers ...*uint64) error {
 	return nil
 }
 
-// ReadFilter reads a filter of a frame. read is bloom.Read. what names the filter in errors.
+// ReadFilter reads a filter of a frame. read is bloom.Read, which this package cannot import. what names the filter in
+// errors.
 func ReadFilter[F, Option any](r *FrameReader, what string, read func(io.Reader, ...Option) (F, error), opts []Option) (F, error) {
 	var none F
 	f, err := read((*source)(r), opts...)

@@ -9,9 +9,9 @@ import (
 //
 // A filter's own checksum shows that the filter is intact, but not that it is the right filter in the right place. So
 // the frame's checksum covers the magic, the numbers and the checksum of each filter, in their order. It skips the
-// other bytes of the filters: the CRC of bytes that end with their own CRC is a constant.
+// other bytes of the filters. They would add nothing: bytes that end with their own CRC all have the same CRC.
 
-// A tail holds the last bytes of a filter: its checksum.
+// A tail holds the last bytes that were added: at the end of a filter, its checksum.
 type tail struct {
 	bytes [TrailerBytes]byte
 }
@@ -23,8 +23,8 @@ func (t *tail) add(p []byte) {
 	copy(t.bytes[TrailerBytes-min(len(p), TrailerBytes):], p[max(0, len(p)-TrailerBytes):])
 }
 
-// A FrameWriter writes a frame and counts the bytes. After an error it does nothing more. It keeps the bytes before a
-// filter until the filter is written: if the filter is not portable, nothing has been written.
+// A FrameWriter writes a frame and counts the bytes. After an error it does nothing more. It buffers bytes until the
+// next filter writes its first byte: if the first filter is not portable, nothing is written at all.
 type FrameWriter struct {
 	w       io.Writer
 	n       int64

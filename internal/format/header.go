@@ -7,7 +7,7 @@ import (
 )
 
 // Version is the version of the format. It rises when the bytes change, or the positions of a strategy, the digests of
-// a hash, or the meaning of a seed. Older files are then refused. Otherwise keys would be looked up at wrong positions.
+// a hash, or the meaning of a seed. Read refuses files of another version: it would look up keys at wrong positions.
 // After the first tag, a new version must come with a way to read older files.
 const Version = 2
 
@@ -26,7 +26,7 @@ type Header struct {
 	M, N           uint64
 	K              int // up to 255
 	P              float64
-	Check          uint64 // the seed, or a number for the secret or the custom hash
+	Check          uint64 // the seed, a check value of the secret, or the size of a custom hash's digest in bits
 	Strategy, Hash string // names
 }
 

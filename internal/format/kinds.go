@@ -6,7 +6,7 @@ import (
 	"github.com/seed3447c163/bloom/internal/failure"
 )
 
-// The first bytes of all files that this module writes. The version follows.
+// The first bytes of all files that this module writes, by kind. A byte with the version follows them.
 const (
 	Filter   = "\x89bloom\n"
 	Mapped   = "\x89blmap\n"
@@ -17,7 +17,7 @@ const (
 	Guard    = "\x89bloomg"
 )
 
-// A Kind is a kind of file.
+// A Kind describes a kind of file, for errors.
 type Kind struct {
 	Magic, holds, reader string
 	Header               int // offset of the header of the first filter; not used for Guard

@@ -15,7 +15,7 @@ func (h *Header) FileBytes(words int) uint64 {
 	return uint64(h.Bytes()) + uint64(words)*8 + TrailerBytes
 }
 
-// Write writes a file. It may run while keys are added.
+// Write writes a file. Other goroutines may add keys meanwhile.
 func (h *Header) Write(w io.Writer, words []atomic.Uint64) (written int64, err error) {
 	var sum Checksum
 	buf := h.Append(make([]byte, 0, min(h.FileBytes(len(words)), ChunkBytes+TrailerBytes)))

@@ -15,11 +15,11 @@ type Batch struct {
 	Found   [Group]bool
 
 	pending [Group][2]uint64 // digests of the keys that are not found yet
-	index   [Group]uint8     // of these keys in the group
-	answers [Group]bool      // of one layer for pending
+	index   [Group]uint8     // index[i] is the place of pending[i] in the group
+	answers [Group]bool      // one layer's answers to pending
 }
 
-// Hash takes the first keys, at most a group, and hashes them.
+// Hash hashes the first keys, at most Group, and sets Keys to their number.
 func (b *Batch) Hash(s *bloom.Scheme, keys [][]byte) {
 	b.Keys = min(len(keys), Group)
 	for i, key := range keys[:b.Keys] {
@@ -49,9 +49,9 @@ func (b *Batch) ask(layers Layers) {
 // Only tests change it.
 var InCache uint64 = 1 << 20
 
-// AddMany calls add for each key until add returns an error. It sets added, if not nil, and counts the true answers.
-// now returns the layers; AddMany calls it once per group. If the layers are larger than the cache, it calls add only
-// for keys that no layer has.
+// AddMany calls add for each key until add returns an error. It stores the answers in added, if not nil, and returns
+// the number of true ones. now returns the layers; AddMany calls it once per group. If the layers are larger than the
+// cache, it calls add only for keys that no layer has.
 func AddMany(s *bloom.Scheme, keys [][]byte, added []bool, now func() Layers, add func(h1, h2 uint64) (bool, error)) (count int, err error) {
 	clear(added)
 	var b Batch

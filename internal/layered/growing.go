@@ -9,12 +9,13 @@ import (
 	"github.com/seed3447c163/bloom/internal/layered/tickets"
 )
 
-// A Growing has a list of layers. It appends one when the newest is full, or when a generation begins. Filters that do
-// not forget have one generation, 0. Begin sets the first list; before, Load returns nil.
+// A Growing is a list of layers that grows: Add appends a layer if the newest is full, or if a generation begins.
+// Filters that do not forget have one generation, 0. Begin sets the first list; before, Load returns nil.
 type Growing struct {
 	Remembers int64 // number of generations before the present one that are not forgotten
 
-	// Next returns the layers followed by a new layer of the generation. It leaves out layers that are then forgotten.
+	// Next returns the layers followed by a new layer of the generation. It leaves out the layers of generations that
+	// are then forgotten.
 	Next func(now Layers, generation int64) (Layers, error)
 
 	layers  atomic.Pointer[Layers]
@@ -59,7 +60,7 @@ func (g *Growing) Oldest(now *Layers, generation int64) int64 {
 //
 // Each winner has one ticket: when it takes one in a newer layer, its ticket of the older layer is lost. If the newest
 // layer is full and no other can be added, the winner keeps the old ticket and adds the key without another. Then the
-// newest layer has one key more than it is for, and the key counts in the older layer.
+// newest layer has one key more than it is sized for, and the older layer counts the key.
 //
 // An add uses the time when it began, so it begins at most one generation, however short generations are. An add during
 // which layers are added again and again takes the lock, and finishes while no layer can be added.
@@ -76,7 +77,7 @@ type adding struct {
 	generation int64         // by the clock when the add began
 	looked     uint64        // layers with a smaller Serial were looked at already
 	found      bool          // an add that renews has found the key in an older generation
-	ticket     *tickets.Cell // the cell of its ticket in a layer in which it has won; nil if none
+	ticket     *tickets.Cell // cell of the ticket that counts the key; nil if the add has none
 	won        bool
 }
 
@@ -170,7 +171,7 @@ func (g *Growing) grow(now *Layers, generation int64, locked bool) error {
 	return nil
 }
 
-// A refusal is the error of Next for a list of layers and a generation.
+// A refusal is an error of Next. It holds for one list of layers, up to one generation.
 type refusal struct {
 	error
 	now        *Layers

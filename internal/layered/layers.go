@@ -63,8 +63,9 @@ func (l *Layer) Write(out *format.FrameWriter, numbers ...uint64) {
 	out.Numbers(append(numbers, keys, left)...)
 }
 
-// Read reads the layer that follows l: its filter, the numbers, the number of its keys, and its room for more. plan
-// returns the n and the rate that a layer with these numbers must have; n = 0 means any.
+// Read reads the layer that follows l: its filter, the numbers, the number of its keys, and its room for more. After
+// the numbers are set, Read calls plan, which returns the n and the rate that a layer with these numbers must have; n =
+// 0 means any.
 func (l Layers) Read(in *format.FrameReader, opts []bloom.Option, plan func() (uint64, float64, error), numbers ...*uint64) (f *bloom.BloomFilter, keys, left uint64, err error) {
 	if f, err = format.ReadFilter(in, "the filter", bloom.Read, opts); err != nil {
 		return nil, 0, 0, err
@@ -107,7 +108,7 @@ func (l Layers) Keys() (sum uint64) {
 }
 
 // Stats describes all layers together. N is the sum over all layers, K is that of the newest layer, and EstimatedCount
-// is what Keys returns.
+// is the result of Keys.
 func (l Layers) Stats() (s bloom.Stats) {
 	right := 1.0
 	for i := range l {
@@ -121,7 +122,7 @@ func (l Layers) Stats() (s bloom.Stats) {
 	return s
 }
 
-// Total adds the bits of one more filter to sum, and copies K and the names of the filter to sum.
+// Total adds M, SizeBytes and Ones of one more filter to sum. K, Strategy and Hash of sum become those of the filter.
 func Total(sum *bloom.Stats, of bloom.Stats) {
 	sum.K, sum.Strategy, sum.Hash = of.K, of.Strategy, of.Hash
 	sum.M += of.M
@@ -129,7 +130,7 @@ func Total(sum *bloom.Stats, of bloom.Stats) {
 	sum.Ones += of.Ones
 }
 
-// CheckStrategy returns an error of the given kind if the strategy needs more than the digest.
+// CheckStrategy returns an error of the given kind if the strategy needs the key itself.
 func CheckStrategy(s *bloom.Scheme, kind error) error {
 	if !s.Strategy().NeedsKey() {
 		return nil

@@ -26,7 +26,7 @@ const PromisedBits = 1 << 40
 type Plan func(i int) (keys uint64, rate float64, err error)
 
 // CheckGrowth returns an error if the strategy or the hash does not support layers 0 to last of a filter for n keys at
-// rate p. It tries only one layer, the last of at most PromisedBits: that layer has the lowest rate and the most keys.
+// rate p. It tries only the last layer of at most PromisedBits: that layer has the lowest rate and the most keys.
 func CheckGrowth(plan Plan, last int, n uint64, p float64, opts []bloom.Option) error {
 	for i := last; i > 0; i-- {
 		keys, rate, err := plan(i)
@@ -66,7 +66,7 @@ func OptionsOf(s *bloom.Scheme) []bloom.Option {
 	return opts
 }
 
-// Left returns opts with a limit that leaves room for the used bytes: the limit of [bloom.WithMaxBytes] less used.
+// Left returns opts with the limit of [bloom.WithMaxBytes] lowered by used.
 func Left(opts []bloom.Option, used uint64) []bloom.Option {
 	return append(slices.Clip(opts), bloom.WithMaxBytes(bloom.MaxBytes(opts...)-used))
 }

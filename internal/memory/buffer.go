@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A Buffer has room for the copy of a key, for a function of the library's caller. It is on the heap. A function that
-// wrongly keeps the key later reads bytes of other keys, but never a stack or freed memory.
+// A Buffer holds the copy of a key that a custom function gets. It is on the heap. A function that wrongly keeps the
+// key later reads bytes of other keys, but never a stack or freed memory.
 type Buffer struct{ room []byte }
 
 // mostPooled is the length of the longest key that is copied into a Buffer.

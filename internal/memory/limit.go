@@ -4,7 +4,8 @@ package memory
 
 import "math"
 
-// Limit returns the largest size of an array in bytes: the machine's memory, at most the largest int.
+// Limit returns the largest size of an array in bytes: the machine's memory if it is known, and at most the largest
+// int.
 func Limit() uint64 {
 	limit := uint64(math.MaxInt)
 	if total, ok := Physical(); ok {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Physical returns the machine's memory in bytes, or the limit of its container or of ulimit -v if it is lower. Beyond
-// it, the runtime ends the process with a fatal error or the kernel kills it; a caller can handle neither.
+// Physical returns the machine's memory in bytes, or the limit of its container or of ulimit -v if it is lower. If a
+// program allocates more, the runtime ends it with a fatal error or the kernel kills it; a caller can handle neither.
 func Physical() (total uint64, ok bool) {
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) != nil {
@@ -59,7 +59,7 @@ func smallest(root, groups string) (limit uint64) {
 	return limit
 }
 
-// number reads the number at the start of a text.
+// number reads the decimal number at the start of a text. ok is false if there is none or it is too large.
 func number(text string) (n uint64, ok bool) {
 	for _, c := range []byte(text) {
 		if c < '0' || c > '9' {

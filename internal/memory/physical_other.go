@@ -2,5 +2,5 @@
 
 package memory
 
-// Physical returns false: the memory of these systems is not known.
+// Physical returns false: this package cannot find out how much memory these systems have.
 func Physical() (total uint64, ok bool) { return 0, false }

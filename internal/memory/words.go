@@ -25,8 +25,8 @@ func CheckWords(n uint64) error {
 	return nil
 }
 
-// TryWords is MakeWords with an error instead of a panic for a length that the runtime refuses: some platforms allow
-// less than their memory or an int.
+// TryWords is MakeWords with an error instead of a panic for a length that the runtime refuses. On some platforms that
+// is less than the machine's memory and the largest int.
 func TryWords(n uint64) (w []atomic.Uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -17,7 +17,7 @@ func Words(k int) int {
 	return 2
 }
 
-// Next returns r_t for t > 0. Each r_t selects eight more bits.
+// Next returns r_t for t > 0, see bloom.Blocked. Each r_t selects eight more bits of a key.
 func Next(y uint64, t int) uint64 {
 	hi, lo := bits.Mul64(y^uint64(t)*Xor, Mul)
 	return hi ^ lo
@@ -44,7 +44,8 @@ func inGroup(y uint64, group, z int) int {
 	return 0
 }
 
-// Set2 and Set4 return words with one more bit set in each. They inline; a test checks that.
+// Set2 and Set4 return the words with one more bit set in each. The low 6 bits of a and b, and 6 bits of r for each
+// word, select the bits. Both functions inline; a test checks that.
 
 func Set2(w0, w1, a, b uint64) (m0, m1 uint64) { return w0 | Bit(a), w1 | Bit(b) }
 

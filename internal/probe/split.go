@@ -14,14 +14,14 @@ const (
 
 var salts = [...]uint32{salt0, salt1, salt2, salt3, salt4, salt5, salt6, salt7}
 
-// SplitBlock returns a key's block. If blocks is below 2^32, the result is less than blocks; kernels need no bounds
-// checks because of that.
+// SplitBlock returns the number of a key's block. If blocks is below 2^32, the result is less than blocks, so kernels
+// need no bounds checks.
 func SplitBlock(h1, blocks uint64) uint64 { return h1 >> 32 * blocks >> 32 }
 
-// SplitBit returns the number of a key's bit in lane i, among the 256 bits of the block.
+// SplitBit returns the position of a key's bit in lane i, among the 256 bits of the block.
 func SplitBit(h1 uint64, i int) uint64 { return uint64(i)*32 + uint64(uint32(h1)*salts[i]>>27) }
 
-// SplitMasks returns a key's bits in the four words of its block.
+// SplitMasks returns a key's bits as four words, one for each word of its block.
 func SplitMasks(h1 uint64) (m0, m1, m2, m3 uint64) {
 	x := uint32(h1)
 	m0 = Bit(uint64(x*salt0>>27)) | Bit(uint64(x*salt1>>27|32))

@@ -64,7 +64,7 @@ func Sum(state uint64, key []byte) uint64 {
 // these three functions but not Sum. This saves 0.4 ns per lookup in SplitBlock and 0.8 ns per add of a present key.
 func Inlines(n int) bool { return n > 16 && n <= 48 }
 
-// Head absorbs all but the last 16 bytes, see [Inlines].
+// Head returns the state after all but the last 1 to 16 bytes of key, see [Inlines].
 func Head(state uint64, key []byte) uint64 {
 	for ; len(key) > 16; key = key[16:] {
 		state = absorb(state, key, secret2)
@@ -117,7 +117,7 @@ func sumLong(state uint64, key []byte) uint64 {
 	return end(binary.LittleEndian.Uint64(last)^uint64(len(rest)), binary.LittleEndian.Uint64(last[8:]), state, len(rest))
 }
 
-// absorb returns the state after 16 more bytes.
+// absorb returns the state after the first 16 bytes of key.
 func absorb(state uint64, key []byte, secret uint64) uint64 {
 	return fold(binary.LittleEndian.Uint64(key)^secret, binary.LittleEndian.Uint64(key[8:])^state)
 }

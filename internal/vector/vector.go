@@ -1,9 +1,9 @@
 // Package vector has kernels in assembly. A kernel is one function that hashes a key and looks it up or adds it. The
-// kernels give the same answers and set the same bits as the Go kernels of packages bloom and view, for all other
-// processors.
+// kernels give the same answers and set the same bits as the Go kernels of packages bloom and view, which other
+// processors use.
 //
-// There are kernels for each pair of a hash and a layout. Hashes and layouts are macros. One line of kernels_amd64.s
-// makes the four functions of a pair and their row of a table. Batches without a kernel call Prefetch.
+// There are kernels for each pair of a hash and a layout. Hashes and layouts are assembler macros: one line of
+// kernels_amd64.s makes the four functions of a pair, and their row of a table. Batches without a kernel call Prefetch.
 package vector
 
 import (
@@ -16,7 +16,7 @@ import (
 type Layout uint8
 
 const (
-	NoLayout Layout = iota // of strategies without kernels
+	NoLayout Layout = iota // for strategies without kernels
 	Split
 	Blocked2
 	Blocked4
@@ -40,7 +40,7 @@ func Blocked(k int) Layout {
 type Input uint8
 
 const (
-	NoInput Input = iota // of hashes without kernels
+	NoInput Input = iota // for hashes without kernels
 	Digest               // the caller has hashed the key
 	Rapid                // RapidHash
 	Murmur               // Murmur3 x64-128
@@ -72,12 +72,13 @@ const (
 
 // A Row has the addresses of the kernels of a layout and a hash, by operation.
 type Row struct {
-	One  [2]uintptr // of one key or digest
-	many [2]uintptr // of batches; 0 without such kernels
+	One  [2]uintptr // for one key or digest
+	many [2]uintptr // for batches; 0 if there are no such kernels
 }
 
 // For returns the kernels of a layout and a hash, or nil if the Go kernels must be used. shared means that other
-// goroutines may change the words meanwhile. Then blocks must be aligned.
+// goroutines may change the words meanwhile. Then For returns nil for blocks that are not aligned, because their loads
+// would not be atomic.
 func For(l Layout, h Input, b *Bits, shared bool) *Row {
 	switch {
 	case l != Double && shared && uintptr(b.Words)%32 != 0:
@@ -102,7 +103,8 @@ var table = func() (t [hashes + 1][layouts + 1]*Row) {
 	return t
 }()
 
-// doubleEights is the row of layout Double and input Digest. With AVX-512, Many calls other kernels for this row.
+// doubleEights is the row of layout Double and input Digest. For this row, Many calls the AVX-512 kernels doubleAdd and
+// doubleContains.
 var doubleEights = func() (r Row) {
 	if Has {
 		r = *table[Digest][Double]

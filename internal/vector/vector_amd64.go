@@ -50,12 +50,12 @@ var (
 
 func rows() *[hashes][layouts]Row
 
-// DoKey looks up or adds a key of n bytes, at most 112. kernel is in Row.One, of a row for keys.
+// DoKey looks up or adds a key of n bytes, at most 112. kernel is from Row.One of a row for keys.
 //
 //go:noescape
 func DoKey(b *Bits, key unsafe.Pointer, n int, kernel uintptr) bool
 
-// DoDigest looks up or adds a digest. kernel is in Row.One, of a row of Digest.
+// DoDigest looks up or adds a digest. kernel is from Row.One of a row for digests.
 //
 //go:noescape
 func DoDigest(b *Bits, h1, h2 uint64, kernel uintptr) bool
@@ -103,8 +103,8 @@ func murmurMany(b *Bits, keys unsafe.Pointer, size uintptr, n int, digests *[2]u
 //go:noescape
 func murmurEights(state uint64, keys unsafe.Pointer, size uintptr, eights int, digests *[2]uint64) (done int)
 
-// CopyLines copies lines of 64 bytes. Meanwhile other goroutines may set bits in the lines at from and at to: words are
-// loaded and stored atomically, but bits that are set at to may be lost.
+// CopyLines copies lines of 64 bytes. Meanwhile other goroutines may set bits in both: words are loaded and stored
+// atomically, but bits that are set in the lines at to may be lost.
 //
 // The garbage collector, and with it all goroutines, may have to wait for this goroutine. The runtime cannot stop it in
 // the assembly, so CopyLines panics for more than MostLines lines. The runtime can stop it at a call of CopyLines, but

@@ -10,7 +10,7 @@ import (
 // A Box holds tickets, one for each key. Its methods are safe for concurrent use.
 //
 // A goroutine takes a ticket before it adds a key. If the key is new, the goroutine keeps the ticket. Otherwise it
-// gives the ticket back, or the ticket is lost.
+// gives the ticket back or records it as lost.
 type Box struct {
 	cells []Cell
 	size  uint64 // number of tickets at the beginning
