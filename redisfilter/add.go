@@ -11,8 +11,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// add sends one command for each batch, and returns when each has an answer or an error. It sends a command again only
-// if the server has not executed it: the value has another state, or has expired.
+// add sends the next command of each batch, and returns when each has a reply or an error. It sends a command again
+// only if the server has not executed it, because the value has another state or has expired.
 func (f *handle) add(ctx context.Context, batches []*batch) {
 	for todo := batches; len(todo) > 0; {
 		f.sendAdds(ctx, todo)
@@ -98,7 +98,7 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 		answers, err = decodeAdded(text, b.next()-b.done)
 	}
 	if err != nil {
-		if b.err = err; r.call.Repeated() != nil || !r.call.NotExecuted() && !send.Raised(err) { // add.lua fails before it writes
+		if b.err = err; r.call.Repeated() != nil || !r.call.NotExecuted() && !send.Raised(err) { // add.lua raises before it writes
 			b.settle(b.next(), unsure)
 		}
 		return
@@ -108,7 +108,8 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 	f.settleAdded(b, answers, f.sender.Confirmed(r.call), r.call.Repeated(), sent)
 }
 
-// goneAtAdd calls gone for an add. It lets the command be sent again if the value has expired.
+// goneAtAdd calls the method gone for the batch of an add. If the value had expired, the command is sent again, to the
+// next value.
 func (f *handle) goneAtAdd(ctx context.Context, b *batch, how string) {
 	if f.gone(ctx, true, b, how); b.err == nil {
 		b.tryAgain("the filter expired")
@@ -116,8 +117,8 @@ func (f *handle) goneAtAdd(ctx context.Context, b *batch, how string) {
 }
 
 // settleAdded sets the answer and the fate of each key that the server has processed. warning is an error if too few
-// replicas have confirmed these keys. repeated is an error if keys that are not new may be unsure. sent is the local
-// time when the command was sent.
+// replicas have confirmed these keys. repeated is an error if the client has sent the command twice: a key that is not
+// new is unsure then, because the first command may have added it. sent is the local time when the command was sent.
 func (f *handle) settleAdded(b *batch, r addReply, warning, repeated error, sent time.Duration) {
 	b.warning = cmp.Or(b.warning, warning, repeated)
 	first, last := b.done, b.next()
@@ -143,7 +144,7 @@ func (f *handle) settleAdded(b *batch, r addReply, warning, repeated error, sent
 		b.full = f.plan.mode.full(b.value.known(), b.state)
 	}
 	if b.done < last {
-		b.state++ // the newest layer is full
+		b.state++ // the newest layer is full; the other keys go to the next one
 	}
 }
 

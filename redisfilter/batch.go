@@ -7,7 +7,7 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A batch has the keys of one shard in a call.
+// A batch has the keys of a call that belong to one shard.
 type batch struct {
 	shard     *shard
 	index     int      // number of the shard
@@ -15,22 +15,22 @@ type batch struct {
 	indices   []int    // index of each key in answers and fates
 	keys      [][]byte // as many as indices
 	positions []uint64 // in the first layer, k for each key
-	room      []uint64 // for positions in another layer
+	room      []uint64 // buffer for the positions of a key in another layer
 	answers   []bool
 	fates     []fate
 
 	value    *incarnation
-	state    uint64 // for which the keys are packed
+	state    uint64 // that the next command assumes, see mode
 	done     int    // keys whose fate is known
 	repacked int    // number of further attempts
 	resend   bool   // send the present command again at once
 	cached   []bool // which of the keys of the present command the cache had; nil for none
 
 	layers []layer // that the last lookup has read
-	alive  []bool  // which of them are not forgotten; nil for all
+	alive  []bool  // which of layers are not forgotten; nil for all
 	again  bool    // look up once more
 
-	err     error // of the keys from done on; other batches continue
+	err     error // error of the keys from done on; other batches continue
 	warning error // too few replicas, or the server has forgotten keys of the cache
 	full    error // some keys found no room
 }
@@ -44,7 +44,7 @@ const commandKeys = send.BatchKeys * 5 / 4
 // next returns the index after the last key that the next command sends.
 func (b *batch) next() int { return min(len(b.indices), b.done+commandKeys) }
 
-// use sets the incarnation and the state of a batch.
+// use sets the incarnation of a batch, and the state that the incarnation probably has now.
 func (b *batch) use(f *handle, v *incarnation) { b.value, b.state = v, f.plan.mode.expect(v.known()) }
 
 // settle sets the fate of the keys from done to end.
@@ -57,7 +57,8 @@ func (b *batch) settle(end int, fate fate) {
 	b.done = end
 }
 
-// tryAgain lets a command be sent again, at most ten times.
+// tryAgain marks the present command to be sent again. At the eleventh attempt it sets b.err instead, with the reason
+// why.
 func (b *batch) tryAgain(why string) {
 	if b.repacked++; b.repacked > 10 {
 		b.err = fmt.Errorf("%s during each of %d attempts", why, b.repacked)

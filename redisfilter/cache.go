@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A cache is a local copy of bits that are known to be set in a shard. It has no other bits, so it causes no false
-// positives. It is allocated by the first confirmed add.
+// A cache is a local copy of bits that are known to be set in a shard. It has no other bits, so a key in the cache is
+// also in the shard. It is allocated by the first confirmed add.
 //
 // A server that goes back to an older state forgets keys of the cache. So the cache may answer for a second after the
 // server has confirmed one of its keys; then the next call for a key of the cache goes to the server. Replies about
@@ -37,11 +37,10 @@ func (c *cache) has(positions []uint64) bool {
 // mayAnswer reports whether the cache may answer without the server.
 func (c *cache) mayAnswer() bool { return elapsed()-time.Duration(c.confirmed.Load()) < trusted }
 
-// confirm is called when the server has confirmed a key of the cache in a command that was sent at this time.
+// confirm records that the reply to a command sent at this time has confirmed a key of the cache.
 func (c *cache) confirm(sent time.Duration) { c.confirmed.Store(int64(sent)) }
 
-// learn sets the bits of a key. The reply to a command that was sent at this time has shown that the server has the
-// key.
+// learn sets the bits of a key that the server has, by the reply to a command that was sent at this time.
 func (c *cache) learn(positions []uint64, sent time.Duration) {
 	if c.words == 0 {
 		return
@@ -49,7 +48,7 @@ func (c *cache) learn(positions []uint64, sent time.Duration) {
 	bits := c.bits.Load()
 	if bits == nil {
 		room := make([]atomic.Uint64, c.words)
-		c.confirm(sent) // of the only key
+		c.confirm(sent) // of the first key of the cache
 		c.bits.CompareAndSwap(nil, &room)
 		bits = c.bits.Load()
 	}

@@ -23,15 +23,16 @@
 //
 //   - One winner. If several processes add the same new key, one gets true, unless the key is a false positive. If a
 //     reply was lost, the answer is true with an [AddError], and another process may get true, too.
-//   - No false negatives. All processes find an added key, for as long as Redis keeps it and within the window. If the
-//     filter is gone, replaced or cut short, calls return [ErrLost].
-//   - The rate is at most p: up to n keys, and for any number of keys if the filter grows or has a window.
-//   - Same parameters. If the name holds anything else, Open returns [ErrMismatch] and changes nothing.
+//   - No false negatives. All processes find an added key, for as long as Redis keeps it and, with [WithGenerations],
+//     until its window has passed. If the filter is gone, replaced or truncated, calls return [ErrLost].
+//   - The rate is at most p for up to n keys, and for any number of keys with [WithGrowth] or [WithGenerations].
+//   - Same parameters. If the name holds a filter with other parameters, or something else, Open returns [ErrMismatch]
+//     and changes nothing.
 //
 // README.md says what to do after an error, and how to configure the server so that it loses nothing.
 //
 // # Concurrency
 //
 // All methods of all types are safe for concurrent use. A call returns when its context ends, whatever the client's
-// timeouts are. If the context can end, the call takes a goroutine.
+// timeouts are. If the context can end, the call starts a goroutine.
 package redisfilter

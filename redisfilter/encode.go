@@ -7,7 +7,8 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A block has the bits of a key: the number of its block of 512 bits, and a mask for each word.
+// A block has the bits of a key. They are in one block of 512 bits of the filter: index is its number, and masks has
+// the key's bits in each of its words.
 type block struct {
 	index uint64
 	masks [blockBytes / 8]uint64
@@ -21,8 +22,9 @@ func blockOf(positions []uint64) block {
 	return b
 }
 
-// appendTo appends a key for add.lua: the offsets of its first and its last byte, then for each word, its offset from
-// the first word and its mask. If there are fewer than wanted words, it adds empty masks.
+// appendTo appends the bits of a key in the form that add.lua reads: the offsets of the first and the last byte, then
+// for each word, its offset from the first word and its mask. at is the offset of the layer. words is the number of
+// masks that are not 0; if it is less than wanted, appendTo adds empty masks.
 func (b *block) appendTo(dst []byte, at uint64, words, wanted int) []byte {
 	var used [len(b.masks)]bool
 	first, last := -1, 0
@@ -57,7 +59,8 @@ func appendDecimal(dst []byte, n uint64) []byte {
 	return dst
 }
 
-// blockOf returns the bits of key i in a layer. b.positions has the positions for scheme first.
+// blockOf returns the bits of key i in a layer. b.positions has the positions by the scheme first, so blockOf computes
+// only those by other schemes.
 func (b *batch) blockOf(i int, l layer, first *bloom.Scheme) block {
 	if l.scheme == first {
 		return blockOf(b.positionsOf(i))
@@ -66,8 +69,8 @@ func (b *batch) blockOf(i int, l layer, first *bloom.Scheme) block {
 	return blockOf(b.room)
 }
 
-// pack encodes b.keys[from:to] for add.lua, each key with its bits in all layers. It also returns the largest number of
-// words per key in a layer.
+// pack encodes b.keys[from:to] for add.lua, each key with its bits in all layers. first is the scheme of b.positions.
+// pack also returns the largest number of words per key in a layer.
 func (b *batch) pack(first *bloom.Scheme, layers []layer, from, to int) (data []byte, words int) {
 	for _, l := range layers {
 		words = max(words, l.words)

@@ -31,11 +31,11 @@ var (
 )
 
 // An AddError is the error of Add and AddMany. The answers are safe to act on: true means that the key is new, or may
-// be new because the reply was lost. So nothing is forgotten if each key with true is processed, whatever the error is,
-// and the same keys are added again after an error. Then some work may be done twice. If none may be done twice, drop
-// the keys in Unsure.
+// be new because the reply was lost. To process each key at least once, process every key whose answer is true, even
+// after an error, and then add the same keys again. To process each key at most once, do the same but skip the keys in
+// Unsure.
 type AddError struct {
-	Unsure   []int // indices of keys with the answer true that another process may win, too: no reply, or too few replicas
+	Unsure   []int // indices of keys with the answer true that others may win, too: no reply, or too few replicas
 	NotAdded []int // indices of keys with the answer false that this call has not added
 	Err      error // the cause
 }
@@ -67,7 +67,7 @@ var errNoCause = errors.New("no cause")
 // Unwrap returns the cause.
 func (e *AddError) Unwrap() error { return e.Err }
 
-// Is reports whether the error is of the kind ErrRefused.
+// Is reports whether target is ErrRefused and the same call would fail again.
 func (e *AddError) Is(target error) bool { return target == ErrRefused && send.Final(e.Err) }
 
 // A fate is the result of a call for one key.
@@ -78,7 +78,7 @@ const (
 	answered                // by the server or by the cache
 	unsure                  // sent, but no reply came
 	unconfirmed             // answered, and new, but too few replicas have it
-	refused                 // not added, and adding it again would fail
+	refused                 // not added, and another attempt would fail
 )
 
 // addError returns an AddError with the fates of keys, or nil if err is nil.

@@ -34,11 +34,11 @@ func (f *Filter) Params() bloom.Params {
 
 // Metrics returns counters of this handle since it was opened, for package prombloom and for logs:
 //
-//   - redis_round_trips: waits for replies, to a command or to a pipeline for several shards
+//   - redis_round_trips: round trips; commands sent to several shards at once count as one
 //   - redis_keys: keys that were sent to be added or looked up
 //   - redis_cache_hits: keys that the cache knew
-//   - redis_lost: losses noticed, see [ErrLost]; each shard and incarnation counts once
-//   - redis_unsure: keys of adds without an answer, see [AddError]
+//   - redis_lost: losses noticed, see [ErrLost]; a loss counts once for each shard
+//   - redis_unsure: keys listed in the Unsure of an [AddError]
 func (f *Filter) Metrics() map[string]float64 {
 	c := &f.handle().sender.Counts
 	return map[string]float64{

@@ -8,8 +8,8 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A handle has the data of every call: the plan of the filter, the sender of commands, and the known state of each
-// shard. docs/layout.md explains the words of this package.
+// A handle has what all calls share: the plan of the filter, the sender of commands, and the known state of each shard.
+// docs/layout.md explains the terms of this package.
 type handle struct {
 	plan   *plan
 	sender *send.Sender
@@ -22,9 +22,9 @@ const (
 	isOlder = "the server went back to an older value (failover, restart or restore); keys were lost"
 )
 
-// gone is called when the value of a batch is not the one that the handle knows. If the known value has expired, the
-// batch goes on with the next value. Otherwise gone sets the error ErrLost, and the next call goes on with the present
-// value.
+// gone is called when a reply shows that the server does not have the value that the handle knows. how is the text of
+// the error. If the known value has expired, nothing was lost: the batch continues with the next value. Otherwise gone
+// sets b.err to an error that wraps ErrLost, and the next call uses the present value.
 func (f *handle) gone(ctx context.Context, add bool, b *batch, how string) {
 	v := b.value
 	if !v.expires.IsZero() {
@@ -35,7 +35,7 @@ func (f *handle) gone(ctx context.Context, add bool, b *batch, how string) {
 	b.err = f.lost(v, how)
 }
 
-// lost marks an incarnation as lost and returns the error.
+// lost marks an incarnation as lost. It returns an error that wraps ErrLost, with the text how.
 func (f *handle) lost(v *incarnation, how string) error {
 	if !v.lost.Swap(true) {
 		f.sender.Counts.Lost.Add(1)
@@ -43,9 +43,9 @@ func (f *handle) lost(v *incarnation, how string) error {
 	return send.Errorf(ErrLost, "%s", how)
 }
 
-// renew lets a batch go on with the present value of its shard. An add makes a value that is missing. A lookup does
-// not: its keys are absent if the value has expired, otherwise the error is ErrLost. One goroutine asks the server;
-// others wait for it until ctx ends.
+// renew sets a batch's incarnation to the present value of its shard. If there is no value, an add makes one. A lookup
+// makes none: if the old value has expired, all keys are absent; otherwise b.err wraps ErrLost. One goroutine per shard
+// asks the server; others wait for it until ctx ends.
 func (f *handle) renew(ctx context.Context, add bool, b *batch) {
 	s, v := b.shard, b.value
 	select {
@@ -61,7 +61,7 @@ func (f *handle) renew(ctx context.Context, add bool, b *batch) {
 	}
 	like, sent := found{}, elapsed()
 	like.TTL = v.ttl.Milliseconds()
-	for _, other := range f.shards { // those that were renewed before have the latest expiry
+	for _, other := range f.shards { // a shard that was renewed earlier has the latest expiry
 		if now := other.value.Load(); now.expiry > like.Expiry {
 			like.Expiry = now.expiry
 		}
@@ -86,7 +86,8 @@ func (f *handle) renew(ctx context.Context, add bool, b *batch) {
 	}
 }
 
-// prepare sets the incarnation and the state of each batch. A shard that was lost goes on with its present value.
+// prepare sets the incarnation and the expected state of each batch. If the incarnation of a shard is marked as lost,
+// prepare renews it.
 func (f *handle) prepare(ctx context.Context, add bool, batches []*batch) {
 	for _, b := range batches {
 		if b.use(f, b.shard.value.Load()); b.value.lost.Load() {

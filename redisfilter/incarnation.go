@@ -13,8 +13,8 @@ type shard struct {
 	renewing chan struct{} // full while a goroutine renews the value
 }
 
-// An incarnation is the known state of a shard's value, from the value's creation until it is lost. An add that began
-// in one incarnation does not change the cache of the next.
+// An incarnation is the known state of a shard's value, from the value's creation until it has expired or was lost. An
+// add that began in one incarnation does not change the cache of the next.
 type incarnation struct {
 	epoch   string
 	ttl     time.Duration
@@ -23,7 +23,7 @@ type incarnation struct {
 	cache   cache
 
 	state   atomic.Uint64          // the largest number of layers, or the latest generation, in a reply
-	shift   atomic.Uint64          // of generations, see add.lua
+	shift   atomic.Uint64          // generations to add to the server's clock, see add.lua
 	time    atomic.Pointer[sample] // estimate of the server's clock
 	looked  atomic.Pointer[look]   // the last reply of askClock
 	lost    atomic.Bool            // if true, the next call goes on with the present value
@@ -52,9 +52,9 @@ var began = time.Now()
 // elapsed returns the local time, by the monotonic clock. Tests replace it.
 var elapsed = func() time.Duration { return time.Since(began) }
 
-// hear records the server's clock in a reply, in microseconds, or 0 if the reply has none. sent is the local time when
-// the command was sent. So after a late reply, the estimate of the server's clock is too high, never too low. A high
-// estimate costs at most one more command that asks for the clock.
+// hear records a reading of the server's clock. us is in microseconds, or 0 if the reply had none. sent is the local
+// time when the command was sent. So after a late reply, the estimate of the server's clock is too high, never too low.
+// A high estimate costs at most one more command that asks for the clock.
 func (v *incarnation) hear(us float64, sent time.Duration) {
 	if us > 0 {
 		v.time.Store(&sample{time.Duration(us) * time.Microsecond, sent})

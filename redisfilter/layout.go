@@ -13,8 +13,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// The value of a shard, see docs/layout.md: a header, the body, and the epoch. In a growing filter, further
-// layers follow, each with the epoch after it. All numbers are little-endian.
+// The value of a shard, see docs/layout.md: a header, the first layers, and the epoch, 8 random bytes that tell this
+// value from later ones of the same name. In a growing filter, further layers follow, each with the epoch after it.
+// stateField, shiftField and addedField are offsets in the header. All numbers are little-endian.
 const (
 	headerBytes = 192
 	stateField  = 80
@@ -39,10 +40,10 @@ type header struct {
 	Growth                          bool
 	_                               [7]byte
 	End                             double // where the last epoch begins
-	State                           double // layers, or the latest generation
+	State                           double // number of layers, or the latest generation
 	Left                            double // room for more keys in the newest layer or the latest generation
 	Expiry                          double // in Unix milliseconds, computed by the server; 0 for never
-	Shift                           double // of generations
+	Shift                           double // generations to add to the server's clock, see add.lua
 	Added                           double // with a window: time of the last add, in Unix microseconds
 	_                               double
 	Text                            [64]byte
@@ -117,7 +118,8 @@ func (h header) options(o options) (options, error) {
 	return o, nil
 }
 
-// hash returns opts preceded by the hash in the header, unless opts have a secret.
+// hash returns opts, preceded by bloom.RapidHash if the header has it and opts have no secret. Otherwise the default
+// hash or the hash in opts must be the header's.
 func (h header) hash(opts []bloom.Option) []bloom.Option {
 	keyed, err := bloom.NewScheme(1, 0.1, opts...)
 	if h.Text == textOf(bloom.RapidHash) && !(err == nil && textOf(keyed.Hash()) == secretText) {

@@ -78,7 +78,7 @@ func (l *Local) ContainsMany(keys [][]byte, found []bool) (count int) {
 	return l.many(keys, found, (*bloom.BloomFilter).ContainsDigests)
 }
 
-// localBatch is the number of keys that many divides by shard at once.
+// localBatch is the number of keys that the method many divides by shard at a time.
 const localBatch = 4096
 
 func (l *Local) many(keys [][]byte, answers []bool, do func(*bloom.BloomFilter, [][2]uint64, []bool) int) (count int) {

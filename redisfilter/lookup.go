@@ -14,19 +14,20 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Constant arguments, stored as interfaces so that they are not allocated for each word.
+// argGet and argWord are arguments of BITFIELD_RO. They are interfaces already, so that the conversion does not
+// allocate for each word.
 var argGet, argWord any = "GET", "i64"
 
-// A reading is one command that looks up keys of a batch in all layers, without a script. It also reads the number of
-// layers or the generation.
+// A reading is one command that looks up keys of a batch in all layers, without a script. It also reads the value's
+// state: the number of layers or the latest generation.
 type reading struct {
 	batch   *batch
 	call    *send.Call
 	cmd     *redis.IntSliceCmd
 	known   uint64        // known state when the command was made
-	to      int           // end of the keys
+	to      int           // index after its last key
 	sent    time.Duration // local time when it was sent
-	masks   []uint64      // of the words of the keys
+	masks   []uint64      // bits of the keys, for each word with such bits
 	offsets []uint64      // of all words that are read, in bits
 }
 
@@ -90,7 +91,8 @@ func (f *handle) newReading(ctx context.Context, b *batch) *reading {
 	return r
 }
 
-// answered reads the reply to a reading. If a layer was added, no key gets an answer, and b.state is raised.
+// answered reads the reply to a reading. If readHead finds that the keys must be looked up again, no key gets an
+// answer.
 func (f *handle) answered(ctx context.Context, r *reading) {
 	b := r.batch
 	if err := r.call.Err(); err != nil {
@@ -123,8 +125,8 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 	b.settle(r.to, answered)
 }
 
-// readHead compares the words before the keys with the known state, and sets which layers count. It sets b.again if the
-// keys must be looked up once more.
+// readHead compares head, the words before those of the keys, with the known state. It sets b.alive, the layers that
+// count, and b.again if the keys must be looked up once more.
 func (f *handle) readHead(ctx context.Context, r *reading, head []int64) {
 	b, v := r.batch, r.batch.value
 	b.again = false
@@ -162,7 +164,8 @@ func (f *handle) readHead(ctx context.Context, r *reading, head []int64) {
 	b.alive, b.again, b.state = alive, next != judge, seen.state
 }
 
-// goneAtLookup calls gone for a lookup. It sets b.again if there are keys to look up in the next value.
+// goneAtLookup calls the method gone for the batch of a lookup. If the value has expired and there is a next one, it
+// sets b.again, so that the keys are looked up there.
 func (f *handle) goneAtLookup(ctx context.Context, b *batch, how string) {
 	if f.gone(ctx, false, b, how); b.err == nil && (b.done < len(b.indices) || len(b.indices) == 0) {
 		b.tryAgain("the filter expired")
@@ -170,8 +173,8 @@ func (f *handle) goneAtLookup(ctx context.Context, b *batch, how string) {
 	}
 }
 
-// askClock gets the server's clock, by open.lua. It returns the generation at that time, or sets b.err or b.again and
-// returns false.
+// askClock asks for the server's clock and the header, by open.lua. It returns the generation by that clock and the
+// time of the last add. ok is false if there was an error or the value is gone; then askClock has changed the batch.
 func (f *handle) askClock(ctx context.Context, b *batch) (l look, ok bool) {
 	v, sent := b.value, elapsed()
 	is, err := f.opened(f.open(ctx, false, []*shard{b.shard}, found{})[0])

@@ -93,8 +93,8 @@ func (f *Filter) ContainsMany(ctx context.Context, keys [][]byte, found []bool) 
 }
 
 // rounds adds or looks up keys in rounds of 500 keys, or of up to 4000 if there are several shards. It sends nothing
-// more to a shard that has failed, but continues with the others, and with the present value of a lost shard. rounds
-// returns the number of true answers, and the fates and errors.
+// more to a shard that has failed, unless the shard was lost: then it continues with the present value. rounds returns
+// the number of true answers, and the fates and errors.
 func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []bool) (count int, fates []fate, causes causes) {
 	answers, fates = send.Answers(len(keys), answers), make([]fate, len(keys))
 	size := send.BatchKeys * min(len(f.shards), 8)
@@ -134,11 +134,11 @@ func (f *handle) rounds(ctx context.Context, add bool, keys [][]byte, answers []
 	return count, fates, causes
 }
 
-// splitKeys is the largest number of keys that split handles before rounds checks ctx, in some milliseconds.
+// splitKeys is the largest number of keys that split handles, in some milliseconds, before rounds checks ctx again.
 const splitKeys = 1 << 14
 
-// split answers keys that are in the cache, from keys[from] on, and divides the others by shard, at most size keys. It
-// returns the index after the last key.
+// split goes through the keys from keys[from] on. It answers keys in the cache, skips keys of shards that have failed,
+// and puts up to size other keys into one batch per shard. end is the index after the last key that it has handled.
 func (f *handle) split(add bool, keys [][]byte, from, size int, answers []bool, fates []fate, failed []error) (batches []*batch, end int) {
 	k, most := f.plan.scheme.Params().K, min(size, len(keys)-from)
 	byShard := make([]*batch, len(f.shards))

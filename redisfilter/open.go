@@ -18,12 +18,13 @@ import (
 //
 // The error wraps bloom.ErrInvalid for parameters that bloom.New refuses and for an unsuitable client,
 // bloom.ErrTooLarge for a filter that is too large for Redis, bloom.ErrFull if the server's proto-max-bulk-len is too
-// small, and [ErrMismatch] if the name holds something else. Open does not change that.
+// small, and [ErrMismatch] if the name holds something else. Open never overwrites it.
 //
 // The caller closes the client. Open refuses a client that reads from replicas, because replicas may not have keys that
 // were just added. It also refuses the address of a replica; a Ring, which continues with another server, without the
 // keys, when one does not answer; and an AutoPipeliner: a filter puts commands of many goroutines into pipelines
-// itself. The filter does not use a cache of the client. It repeats commands itself, whatever the client's MaxRetries.
+// itself. The filter does not use a cache of the client. It repeats commands itself; the client's MaxRetries has no
+// effect.
 func Open(ctx context.Context, client redis.UniversalClient, name string, n uint64, p float64, opts ...Option) (*Filter, error) {
 	o, sender, err := checked(client, name, opts)
 	if err != nil {
@@ -51,7 +52,8 @@ func Join(ctx context.Context, client redis.UniversalClient, name string, opts .
 	return open(ctx, sender, name, h.N, h.P, o, false)
 }
 
-// checked checks the client, the name and the options, as far as they do not depend on the size.
+// checked checks the client, the name and the options, and returns a sender for the client. newPlan checks n, p and the
+// size.
 func checked(client redis.UniversalClient, name string, opts []Option) (o options, sender *send.Sender, err error) {
 	if o, err = newOptions(opts); err == nil {
 		err = checkName(name)
@@ -88,7 +90,7 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 const lookAtOnce = 64
 
 // join makes or joins every shard, or only joins them if mayMake is false. It looks at all shards before it makes one:
-// if one holds something else, nothing is made.
+// if one holds something else, join makes nothing.
 func (f *handle) join(ctx context.Context, mayMake bool) error {
 	like := found{}
 	like.TTL = f.plan.opts.ttl.Milliseconds()
@@ -127,7 +129,7 @@ func (f *handle) join(ctx context.Context, mayMake bool) error {
 }
 
 // open runs open.lua on shards. If mayMake is true, each node gets one command at a time, so that it answers other
-// clients between two commands. A new value gets the TTL and the expiry of like.
+// clients between two commands. A new value gets the TTL and the expiry of like, so that all shards expire together.
 func (f *handle) open(ctx context.Context, mayMake bool, shards []*shard, like found) []*request {
 	expires := int64(0)
 	if at := like.expires(); !at.IsZero() {
@@ -150,7 +152,7 @@ type found struct {
 	header
 }
 
-// opened decodes the reply to open.lua.
+// opened decodes the reply to open.lua. It returns an error if the shard holds something else than this filter.
 func (f *handle) opened(r *request) (is found, err error) {
 	text, err := reply[string](r)
 	if err != nil {

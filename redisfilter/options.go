@@ -24,12 +24,12 @@ type options struct {
 	generations int
 }
 
-// defaultCache suffices for 50 million keys at p = 1 %.
+// defaultCache is in bytes. It suffices for 50 million keys at p = 1 %.
 const defaultCache = 64 << 20
 
 const (
-	maxGenerations  = 16                     // a lookup reads maxGenerations+1 places
-	leastGeneration = 100 * time.Millisecond // many times a round trip, so that an add comes before its generation ends
+	maxGenerations  = 16                     // lookups read one generation more
+	leastGeneration = 100 * time.Millisecond // many round trips, so that adds rarely arrive after their generation
 )
 
 func newOptions(opts []Option) (options, error) {
@@ -71,8 +71,8 @@ func WithBloom(opts ...bloom.Option) Option {
 	return func(o *options) { o.bloom = append(o.bloom, opts...) }
 }
 
-// WithTTL makes the filter expire d after its creation, by the server's clock. Adds do not extend its life. Handles
-// keep d: a filter that one of them makes again after its expiry expires again. The default is no expiry; the least d
+// WithTTL makes the filter expire d after its creation, by the server's clock. Adds do not extend its life. If an add
+// of a handle makes an expired filter anew, the new filter expires after d, too. The default is no expiry; the least d
 // is one second.
 func WithTTL(d time.Duration) Option {
 	return func(o *options) { o.ttl = d }
@@ -93,36 +93,38 @@ func WithShards(shards int) Option {
 // 512 MiB, or have a rate below 1e-12.
 //
 // Adding a layer blocks the server for 0.6 ms per MiB of a shard. So the default is many shards: one per 64 KiB of the
-// first layers, up to 32, or one per 2 MiB if that is more. With them, a layer blocks the server for at most 5 ms up to
-// 256 MiB and 60 n keys. With fewer shards, batches take less time.
+// first layers, up to 32, or one per 2 MiB if that is more. With them, adding a layer blocks the server for at most 5
+// ms while the filter has at most 256 MiB and 60 n keys. With fewer shards, batches take less time.
 func WithGrowth() Option {
 	return func(o *options) { o.growth = true }
 }
 
-// WithGenerations makes a filter for n keys per generation that forgets keys. It remembers a key during the generation
-// in which the key was added and count further ones. This takes at least count·length, the window, and at most one
-// length more: 24 to 36 hours for (12*time.Hour, 2). length is at least 100 ms, and is rounded up to whole
-// milliseconds. count is 1 to 16; 2 is a good choice. Lookups and adds read count+1 generations.
+// WithGenerations makes a filter that forgets keys. A generation has the duration length, and n is the number of keys
+// per generation. The filter remembers a key until the end of the generation of its add, and for count further
+// generations. This takes at least count·length, the window, and at most one length more: 24 to 36 hours for
+// (12*time.Hour, 2). length is at least 100 ms, and is rounded up to whole milliseconds. count is 1 to 16; 2 is a good
+// choice. Lookups and adds read count+1 generations.
 //
 // The rate is at most p for any number of keys. If a generation has n keys, adds of new keys return [bloom.ErrFull]
-// until the next one begins. Each shard counts its share of n, with room for chance: it may be full before all shards
-// have n keys together. Adding a key that is remembered does not renew it.
+// until the next one begins. Keys are not evenly distributed, so each shard has room for its share of n and six
+// standard deviations. Only with a negligible probability is a shard full before the generation has n keys. Adding a
+// key that is remembered does not renew it.
 //
-// The server's clock decides. An add forgets the keys whose window has ended by that clock. A lookup misses a key only
-// after an add has forgotten it, or if the clock has shown the end of the key's window since the last add. If the clock
-// goes back, nothing is forgotten until it has caught up, for one window at most. If it jumps ahead, keys are forgotten
-// earlier.
+// The server's clock decides. An add forgets the keys whose window has ended by that clock. A lookup returns false for
+// such a key only after an add has forgotten it, or if the clock has passed the end of the key's window since the last
+// add. If the clock goes back, nothing is forgotten until it has caught up, for one window at most. If it jumps ahead,
+// keys are forgotten earlier.
 func WithGenerations(length time.Duration, count int) Option {
 	return func(o *options) { o.windowed, o.length, o.generations = true, length, count }
 }
 
-// WithCache limits the memory of the local cache; 0 disables it. The default is 64 MiB. A filter with more bits than
-// that, a growing filter, and a filter with a window have no cache.
+// WithCache limits the memory of the local cache; 0 disables it. The default is 64 MiB. A filter whose bits take more
+// than maxBytes, a growing filter, and a filter with a window have no cache.
 //
 // The cache has the bits of keys that this handle has added. For a second after the server has confirmed a key of the
-// cache, a call needs no round trip if all bits of its key are in the cache. The next call for a key of the cache goes
-// to the server, and returns [ErrLost] if the server has forgotten the key. With [WithWait], the cache has only keys
-// that replicas have confirmed.
+// cache, a call needs no round trip if all bits of its key are in the cache. After that second, the next call for a key
+// of the cache goes to the server, and returns [ErrLost] if the server has forgotten the key. With [WithWait], the
+// cache has only keys that replicas have confirmed.
 func WithCache(maxBytes uint64) Option {
 	return func(o *options) { o.cache = maxBytes }
 }

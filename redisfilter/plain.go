@@ -10,15 +10,16 @@ import (
 // plain is the mode of a filter with one layer. The state is always 1.
 type plain struct{ plan *plan }
 
-// manyKeys is the number of keys per shard from which room for one standard deviation certainly suffices. Near n keys,
-// ln(rate) grows by about ln(1/p) times the relative excess of keys. The standard deviation of the excess is d =
-// 1/sqrt(n). Without room, the mean rate of all shards is p·exp((d·ln(1/p))²/2). Room for one standard deviation
-// divides it by exp(d·ln(1/p)). That suffices from n = ln²(1/p)/4 on: 492 for p = 2^-64.
+// manyKeys is a number of keys per shard from which room for one additional standard deviation always keeps the mean
+// rate of all shards at most p. With n keys per shard, the relative standard deviation is d = 1/sqrt(n). Near n keys,
+// ln(rate) grows by about ln(1/p) times the relative excess of keys. So without the room, the mean rate is
+// p·exp((d·ln(1/p))²/2). The room divides it by exp(d·ln(1/p)). The result is at most p if d·ln(1/p) <= 2, so from n =
+// ln²(1/p)/4 on: 492 for p = 2^-64.
 const manyKeys = 20_000
 
-// size returns a layer for the keys of a shard. Their number has the mean n/shards, and the square root of that as its
-// standard deviation. If shards have few keys and p is small, the fullest shards dominate the rate, so a layer has room
-// for six standard deviations. Otherwise one standard deviation suffices, see manyKeys.
+// size returns the scheme of one layer for the keys of a shard. Their number has the mean n/shards, and the square root
+// of that as its standard deviation. If shards have few keys and p is small, the fullest shards dominate the rate, so a
+// layer has room for six standard deviations. Otherwise one standard deviation suffices, see manyKeys.
 func (m plain) size() (s *bloom.Scheme, layers int, keys uint64, err error) {
 	n, mean := m.plan.perShard(), float64(m.plan.n)/float64(m.plan.shards)
 	if m.plan.shards > 1 && mean >= manyKeys {

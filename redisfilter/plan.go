@@ -29,10 +29,10 @@ type plan struct {
 // A layer is a filter within the value of a shard.
 type layer struct {
 	scheme *bloom.Scheme
-	words  int    // words with bits of a key
+	words  int    // number of words that have bits of a key
 	at     uint64 // where its bits begin in the value
 	end    uint64 // where the epoch after it begins
-	keys   uint64 // its room, 0 for no limit
+	keys   uint64 // largest number of keys, 0 for no limit
 }
 
 // A mode has the methods in which plain, growing and windowed filters differ. The state of a value is the number of its
@@ -76,10 +76,10 @@ const (
 )
 
 // A known is the known state of a value in Redis: the largest state and shift in a reply, an estimate of the server's
-// clock since 1970, and the last result of askClock.
+// clock since 1970 with its age, and the last result of askClock.
 type known struct {
 	state, shift uint64
-	time, age    time.Duration // of the estimate
+	time, age    time.Duration // the estimate, and its age
 	looked       look
 }
 
@@ -89,7 +89,7 @@ func (f *plan) length() uint64 { return f.end + epochBytes }
 // fixed reports whether the layers never change, so that keys stay and lookups need no state.
 func (f *plan) fixed() bool { return !f.opts.growth && !f.opts.windowed }
 
-// perShard returns the largest number of keys that a shard must hold: n for one shard, otherwise the mean and six
+// perShard returns the largest number of keys that a shard must hold: n for one shard, otherwise the mean plus six
 // standard deviations.
 func (f *plan) perShard() uint64 {
 	if f.shards == 1 {
@@ -126,7 +126,7 @@ var secretText = func() [64]byte {
 	return textOf(s.Hash())
 }()
 
-// check compares a header with the plan.
+// check returns an error if the header of a value does not fit the plan.
 func (f *plan) check(h header) error {
 	mine := f.header(0)
 	if h.Fingerprint != mine.Fingerprint {
@@ -184,7 +184,7 @@ func newScheme(n uint64, p float64, opts []bloom.Option) (*bloom.Scheme, error) 
 	return best, send.Errorf(bloom.ErrInvalid, "n = %d keys at p = %v, want a rate for four words per key", n, p)
 }
 
-// wordsOf returns the number of words of a block that have bits of a key, z of bloom.Blocked.
+// wordsOf returns the number of words of a block that have bits of a key.
 func wordsOf(s *bloom.Scheme) int { return wordsPerKey(s.Params().K) }
 
 func wordsPerKey(k int) int {

@@ -10,9 +10,9 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// A script checks the value before it writes, and does all of its work or nothing. If the value is missing, or belongs
-// to another filter, the script changes nothing. A write that can fail for lack of memory comes before all other
-// writes. All filters use the same three scripts.
+// A script is a Lua script for the server. It checks the value before it writes, and does all of its work or nothing.
+// If the value is missing, or belongs to another filter, the script changes nothing. A write that can fail for lack of
+// memory comes before all other writes. All filters use the same three scripts.
 type script struct{ source, sha string }
 
 var (
@@ -74,7 +74,7 @@ func reply[T any](r *request) (v T, err error) {
 	return send.As[T](r.cmd.Val())
 }
 
-// numberIn returns the number after the code of an error reply.
+// numberIn returns the number after the code of an error reply: the state of the value in a reply send.More.
 func numberIn(err error) (n uint64, ok bool) {
 	_, failed := fmt.Sscanf(send.Reply(err), send.Code(err)+" %d", &n)
 	return n, failed == nil

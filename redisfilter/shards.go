@@ -20,7 +20,7 @@ const clusterSlots = 1 << 14
 // is chosen so that the cluster slots of the shards are spread evenly. If the filter's name has a hash tag, all shards
 // are in its slot.
 //
-// The function is frozen.
+// The names must never change: filters in Redis have them.
 func shardName(name string, i, shards int) string {
 	switch {
 	case i == 0:
@@ -64,8 +64,9 @@ func checkName(name string) error {
 	return nil
 }
 
-// shardOf returns the shard of a key, from its positions. These depend on the whole digest, and so on the secret if
-// there is one: then an attacker cannot fill one shard. The function is frozen.
+// shardOf returns the shard of a key, from its positions. The positions depend on the whole digest, and so on the
+// secret, if any: without the secret, an attacker cannot fill one shard. The result must never change: filters in Redis
+// depend on it.
 func shardOf(positions []uint64, shards int) int {
 	if shards == 1 {
 		return 0

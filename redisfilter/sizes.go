@@ -21,7 +21,7 @@ const (
 	growingBytes, growingShards, growingMost = 64 << 10, 32, 2 << 20
 )
 
-// shardsFor returns the number of shards for a filter of whole bytes.
+// shardsFor returns the number of shards for a filter whose size in bytes is whole.
 func (o *options) shardsFor(whole uint64) int {
 	count := func(each uint64) uint64 { return (whole + each - 1) / each }
 	switch {
@@ -43,7 +43,7 @@ func newPlan(n uint64, p float64, o options) (*plan, error) {
 	}
 	f := &plan{n: n, p: p, opts: o, shards: 1}
 	f.mode = f.newMode()
-	// The scheme for one shard may be larger than the limit of one filter; the limits are checked below.
+	// There is no limit for package bloom: the sizes are checked below, when the number of shards is known.
 	f.bloom = append([]bloom.Option{bloom.WithStrategy(bloom.Blocked)}, o.bloom...)
 	f.bloom = append(f.bloom, bloom.WithMaxBytes(math.MaxInt64))
 	limit := bloom.MaxBytes(o.bloom...)

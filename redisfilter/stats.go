@@ -65,11 +65,11 @@ func (f *plan) stats() bloom.Stats {
 	return bloom.Stats{Params: bloom.Params{P: f.p, K: s.Params().K}, Strategy: s.Strategy().Name(), Hash: s.Hash().Name()}
 }
 
-// sum returns a+b, at most math.MaxUint64. That number stands for a full layer.
+// sum returns a+b, at most math.MaxUint64, the estimate for a layer in which every bit is set.
 func sum(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
-// steadily calls do to read the value of a shard in pieces. It calls do again if a generation has ended or a layer was
-// added meanwhile.
+// steadily calls the function do, which reads the value of a shard with several commands. Its argument has the layers
+// that count. If a generation has ended or a layer was added meanwhile, steadily calls do again.
 func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) error {
 	const tries = 5
 	for range tries {
@@ -92,7 +92,8 @@ func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) 
 	return fmt.Errorf("it changed during each of %d attempts to read it", tries)
 }
 
-// look reads only the header of a shard. It returns the batch with the layers that count, or an error.
+// look reads only the header of a shard. It returns a batch without keys that has the layers that count, or an error in
+// err.
 func (f *handle) look(ctx context.Context, s *shard) *batch {
 	b := &batch{shard: s, k: f.plan.scheme.Params().K, again: true}
 	for f.prepare(ctx, false, []*batch{b}); b.err == nil && b.again; {

@@ -14,8 +14,8 @@ import (
 // matter, and takes the server less than a millisecond.
 const chunkBytes = 256 << 10
 
-// Merge adds the contents of a local filter to the filter in Redis, as Union does in the process. It is for a bulk
-// load, or to restore a filter that [Filter.Local] has read. Keys that others add at the same time stay.
+// Merge adds the contents of a local filter to the filter in Redis, as Union does for filters in memory. It is for a
+// bulk load, or to restore a filter that [Filter.Local] has read. Keys that others add at the same time stay.
 //
 // After an error, a part may have been merged; call Merge again. The error wraps bloom.ErrIncompatible if the local
 // filter has another layout, or if f grows or has a window. It wraps [ErrLost] if the filter is gone or was made again

@@ -8,16 +8,16 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// windowed is the mode of a filter that forgets keys. Its layers are generations+1 equal places: generation x has place
-// x mod (generations+1). The first add of a new generation, by the server's clock, clears its place. The state is the
-// latest generation.
+// windowed is the mode of a filter that forgets keys. Its layers are generations+1 places of equal size: generation x
+// has place x mod (generations+1). The first add of a new generation, by the server's clock, clears its place. The
+// state is the latest generation.
 type windowed struct {
 	plan   *plan
 	millis int64 // of a generation
 }
 
 func (m windowed) size() (s *bloom.Scheme, layers int, keys uint64, err error) {
-	// A lookup may read all generations of the window and one more.
+	// A lookup reads all layers, so each gets an equal share of p.
 	layers, keys = m.plan.opts.generations+1, m.plan.perShard()
 	if s, err = newScheme(keys, m.plan.p/float64(layers), m.plan.bloom); err != nil {
 		err = fmt.Errorf("%w, in each of %d generations of a filter for n = %d keys at p = %v", err, layers, m.plan.n, m.plan.p)
@@ -29,7 +29,7 @@ func (m windowed) expect(k known) uint64 {
 	return max(k.state, m.generation(k, k.shift))
 }
 
-// generation estimates the present generation.
+// generation returns the present generation by the estimate of the server's clock.
 func (m windowed) generation(k known, shift uint64) uint64 {
 	return uint64(k.time/(time.Duration(m.millis)*time.Millisecond)) + shift
 }
@@ -50,14 +50,15 @@ func (m windowed) reading(state uint64) ([]layer, error) {
 	return m.plan.first, nil
 }
 
-// alive uses the header's state. Adds set it by the server's clock.
+// alive returns for each place whether its generation is remembered, or the step ask if the server's clock is needed to
+// decide. It uses the latest generation in the header, set by the adds, and the estimate of the server's clock.
 //
-//  1. Without an add, the value does not show that a generation has ended.
-//  2. The handle's estimate of the server's clock may be wrong, after a step of the clock or a failover. If by the
-//     estimate a generation has ended, or if the estimate is old, the handle asks the server.
-//  3. The server's answer holds until the next add changes the time of the last add in the header.
+//  1. The header does not show that generations have ended since the last add.
+//  2. The estimate may be wrong after a step of the clock or a failover. So if a generation has ended by the estimate,
+//     or if the estimate is old, alive returns ask.
+//  3. The server's answer, k.looked, is valid while the header has the same time of the last add.
 //
-// So a lookup finds each key that an add at that time would have found.
+// So a lookup finds each key that an add at the same time would find.
 func (m windowed) alive(k known, _ uint64, seen seen) ([]bool, step) {
 	now := seen.state
 	if k.looked.added == seen.added {

@@ -184,18 +184,18 @@ func explain(name string, err error) error {
 		err = send.Errorf(redisfilter.ErrLost, "it was evicted, expired, flushed or deleted: Open makes an empty one: %w", err)
 	case strings.HasPrefix(reply, "WRONGTYPE"):
 		return &send.Error{Key: name, Err: send.Errorf(redisfilter.ErrMismatch, "no filter of the module: %w", err)}
-	case err != nil && strings.Contains(err.Error(), "is full"): // also the text of an element
+	case err != nil && strings.Contains(err.Error(), "is full"): // also for an error within the reply
 		err = send.Errorf(bloom.ErrFull, "it does not scale: open one with a larger n: %w", err)
 	}
 	return send.Explain(name, err)
 }
 
-// Pull reads a filter of the module into this process, by BF.SCANDUMP. It takes one round trip for each layer or 16
-// MiB, and two more. Keys that are added during the call may be missing. Pull takes the option of redisbloom.FromDump.
-// The error wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the name holds something
-// else. Pull also returns the errors of redisbloom.FromDump: bloom.ErrCorrupt may mean that a layer was added during
-// the call, and bloom.ErrIncompatible that a layer has a k above 255, as in filters with an Expansion of 1 and more
-// than about 245 layers.
+// Pull reads a filter of the module into this process, by BF.SCANDUMP. It takes one round trip per layer, or per 16 MiB
+// of a larger layer, and two more. Keys that are added during the call may be missing. Pull takes the option of
+// redisbloom.FromDump. The error wraps redisfilter.ErrLost if there is no filter, and redisfilter.ErrMismatch if the
+// name holds something else. Pull also returns the errors of redisbloom.FromDump: bloom.ErrCorrupt may mean that a
+// layer was added during the call, and bloom.ErrIncompatible that a layer has a k above 255, as in filters with an
+// Expansion of 1 and more than about 245 layers.
 func Pull(ctx context.Context, client redis.UniversalClient, name string, opts ...bloom.Option) (*redisbloom.Filter, error) {
 	sender, err := send.New(client, 0, 0)
 	if err != nil {
@@ -260,8 +260,9 @@ func Push(ctx context.Context, client redis.UniversalClient, name string, local 
 	return explain(name, err)
 }
 
-// transaction sends commands. The server executes all of them, or none if it refuses one or the connection ends before
-// the last. transaction returns when ctx ends; the server may execute the commands later.
+// transaction sends the commands that the function queue adds to a pipeline. The server executes all of them, or none
+// if it refuses one or the connection ends before the last. transaction returns when ctx ends; the server may execute
+// the commands later.
 func transaction(ctx context.Context, client redis.UniversalClient, queue func(pipe redis.Pipeliner)) error {
 	var cmds []redis.Cmder
 	var err error

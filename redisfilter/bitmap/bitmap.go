@@ -218,8 +218,8 @@ func (f *Filter) addWithTTL(ctx context.Context, positions []uint64) (bits []boo
 	return bits, failed, call, nil
 }
 
-// Stats describes the filter. The server counts the bits. N and P are those of the scheme, M that of the scheme or the
-// length of the value.
+// Stats describes the filter. The server counts the bits. N and P are those of the scheme, M is that of the scheme or
+// of [GoZero], otherwise the length of the value in bits.
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	length, err := send.Do[int64](ctx, f.sender.Must(), f.key, "STRLEN", f.key)
 	if err != nil {

@@ -70,7 +70,8 @@ func (c *crawler) fetch(ctx context.Context, page string) error {
 	return nil
 }
 
-// finish detects losses after the last add. Only the next call for a shard notices a loss, and Stats calls each shard.
+// finish detects losses after the last add. The loss of a shard is noticed only by the next call that reads or writes
+// this shard. Stats reads all of them.
 func (c *crawler) finish(ctx context.Context) error {
 	_, err := c.seen.Stats(ctx)
 	if errors.Is(err, redisfilter.ErrLost) {

@@ -18,7 +18,8 @@ func Indices(first, last int) []int {
 	return all
 }
 
-// Unanswered returns the error of a command that adds n keys and has no reply.
+// Unanswered returns the error of a command that adds n keys and has failed with err. The keys are unsure unless the
+// server has certainly not executed the command.
 func Unanswered(c *send.Call, n int, err error) error {
 	if c.NotExecuted() {
 		return &redisfilter.AddError{NotAdded: Indices(0, n), Err: err}
@@ -26,7 +27,8 @@ func Unanswered(c *send.Call, n int, err error) error {
 	return &redisfilter.AddError{Unsure: Indices(0, n), Err: err}
 }
 
-// Repeated returns an error if the client has sent an add twice, so that keys without the answer true may be new.
+// Repeated returns an error if the client has sent an add twice: the first command may have added the keys that were
+// not new to the second. They are unsure.
 func Repeated(c *send.Call, answers []bool) error {
 	err := c.Repeated()
 	if err == nil {
@@ -44,8 +46,8 @@ func Repeated(c *send.Call, answers []bool) error {
 // A command adds or looks up keys. If its error is not a redisfilter.AddError, no key was added.
 type command func(ctx context.Context, add bool, keys [][]byte, answers []bool) error
 
-// Run calls do for every 500 keys until an error, and counts the true answers. If add is true, the error is a
-// redisfilter.AddError. Run panics for the nil Sender of a zero Filter.
+// Run calls the function do for every 500 keys until an error, and counts the true answers. If add is true, the error
+// is a redisfilter.AddError. Run panics for the nil Sender of a zero Filter.
 func Run(ctx context.Context, sender *send.Sender, key string, add bool, keys [][]byte, answers []bool, do command) (count int, err error) {
 	sender.Must()
 	answers = send.Answers(len(keys), answers)

@@ -36,7 +36,7 @@ func EndWithTest() {
 	}()
 }
 
-// Command returns the command of a child. Start runs it.
+// Command returns a command that runs the function of this name in a new process of program. It does not start it.
 func Command(program, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), variable+"="+name)
@@ -76,7 +76,7 @@ func (p *Process) Finish(t *testing.T) {
 	}
 }
 
-// Line returns the child's next line; ok is false if its output ends before.
+// Line returns the next line of the child's output. ok is false if the output ends before the line does.
 func (p *Process) Line() (line string, ok bool) {
 	line, err := p.out.ReadString('\n')
 	return strings.TrimSuffix(line, "\n"), err == nil

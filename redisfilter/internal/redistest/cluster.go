@@ -117,8 +117,8 @@ func (c *Cluster) living() (nodes []*Server) {
 	return nodes
 }
 
-// masters returns the running masters of a slot, or of all slots if slot is -1. It asks the node says. It uses CLUSTER
-// SLOTS, because CLUSTER SHARDS lists masters that a replica has replaced, and Redis 6.2 does not have it.
+// masters returns the running masters of a slot, or of all slots if slot is -1, according to the node in says. It uses
+// CLUSTER SLOTS, because CLUSTER SHARDS lists masters that a replica has replaced, and Redis 6.2 does not have it.
 func (c *Cluster) masters(says *Server, slot int64) (masters []*Server, err error) {
 	//lint:ignore SA1019 Redis 6.2 has no CLUSTER SHARDS
 	slots, err := says.Client.ClusterSlots(bg).Result()

@@ -38,7 +38,7 @@ type Call struct {
 	waited    *redis.IntCmd          // the reply to WAIT
 }
 
-// command returns the command to pass to the go-redis client.
+// command returns the command to pass to the go-redis client. In an add, it replaces the name by a verb.
 func (c *Call) command() redis.Cmder {
 	if args := c.Cmd.Args(); c.Add && len(args) > 0 {
 		if name, ok := args[0].(string); ok {
@@ -67,7 +67,9 @@ func (v verb) String() string { return v.name }
 
 var errWithdrawn = errors.New("the call has ended before the command was sent")
 
-// MarshalBinary encodes the name. It returns an error if the call has ended, so that the command is not sent.
+// MarshalBinary encodes the name when the client writes the command. If the call was withdrawn, it returns an error, so
+// that the client sends nothing: the caller was told that the add is not executed. A second call, without a refusal by
+// the server in between, means that the add may be executed twice; MarshalBinary records that.
 func (v verb) MarshalBinary() ([]byte, error) {
 	if !v.call.state.CompareAndSwap(unwritten, written) {
 		if v.call.state.Load() == withdrawn {
@@ -125,7 +127,7 @@ func (c *Call) NotExecuted() bool {
 }
 
 // Repeated returns an error if a hook or the client has sent an add again although the server may have executed it.
-// Then the answer false says nothing.
+// Then the answer false does not mean that the key was there before.
 func (c *Call) Repeated() error {
 	if c.repeated.Load() {
 		return errors.New("the client has sent the command again after a lost reply")

@@ -33,7 +33,7 @@ type Error struct {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether the error is of the kind ErrRefused.
+// Is reports whether target is ErrRefused and the same call would fail again.
 func (e *Error) Is(target error) bool { return target == ErrRefused && Final(e.Err) }
 
 func (e *Error) Error() string {
@@ -81,7 +81,7 @@ const (
 	More  = "BLOOMMORE"  // the value has more layers, or a later generation, than the command assumes
 )
 
-// inScript matches an error of a script in Redis 6.2.
+// inScript matches the error of a command within a script in Redis 6.2, and captures its code.
 var inScript = regexp.MustCompile(`@user_script: ?\d+: -?([A-Z]+) `)
 
 // Code returns the code of an error reply, or "".
@@ -115,7 +115,7 @@ var raised = regexp.MustCompile(`script: [0-9a-f]{40}|call to f_[0-9a-f]{40}`)
 // Raised reports whether err is an error within a script. Such an error cannot come from a proxy.
 func Raised(err error) bool { return raised.MatchString(Reply(err)) }
 
-// Broken reports whether err is the end of a connection, and not of a time limit.
+// Broken reports whether err means that the connection has ended, and not that a time limit has passed.
 func Broken(err error) bool {
 	if network := net.Error(nil); errors.As(err, &network) {
 		return !network.Timeout()

@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// addAndWait sends one call and WAIT, by which replicas confirm it. WAIT is for the writes of its own connection, so
-// both commands are sent to one node in one pipeline.
+// addAndWait sends a call and then WAIT. The reply to WAIT is the number of replicas that have confirmed the call. WAIT
+// is for the writes of its own connection, so both commands are sent to one node in one pipeline.
 //
 // A wrong node refuses the command without executing it. So it is safe to send the command again, to the node that the
 // refusal names.
@@ -84,8 +84,9 @@ func (s *Sender) node(ctx context.Context, key, addr string) (*redis.Client, err
 	return found, err
 }
 
-// redirected reports whether err redirects to another node: for this command only if ask is true, otherwise
-// permanently. After a permanent redirection, the cluster client reloads the slots.
+// redirected reports whether err asks to send the command again: to the node at addr, or to the key's node if addr is
+// empty. If ask is true, this holds for one command only. Otherwise the slot has moved for good, and the cluster client
+// reloads the slots.
 func (s *Sender) redirected(ctx context.Context, err error) (moved bool, addr string, ask bool) {
 	c, ok := s.Client.(*redis.ClusterClient)
 	fields := strings.Fields(Reply(err))

@@ -59,7 +59,8 @@ func (s *Sender) Must() *Sender {
 	return s
 }
 
-// New returns a sender. The error wraps bloom.ErrInvalid for an unsuitable client.
+// New returns a sender for a client. The error wraps bloom.ErrInvalid if the client is nil, reads from replicas, or is
+// a Ring or an AutoPipeliner, or if replicas or timeout is out of range or does not suit the client.
 func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Sender, error) {
 	if replicas < 0 || replicas > 0 && timeout < time.Millisecond {
 		return nil, Errorf(bloom.ErrInvalid, "wait for %d replicas for %v, want at least 1 replica and 1ms", replicas, timeout)
@@ -141,7 +142,8 @@ func (s *Sender) Send(ctx context.Context, calls ...*Call) {
 	}
 }
 
-// over reports whether ctx has ended. A client may notice the deadline a moment before ctx does.
+// over reports whether ctx has ended. A client may notice the deadline a moment before ctx does; then over waits for
+// ctx.
 func over(ctx context.Context) bool {
 	if deadline, limited := ctx.Deadline(); limited && !time.Now().Before(deadline) {
 		<-ctx.Done()
@@ -149,7 +151,7 @@ func over(ctx context.Context) bool {
 	return ctx.Err() != nil
 }
 
-// all sends calls to all nodes at the same time.
+// all divides calls into groups, and sends the groups at the same time.
 func (s *Sender) all(ctx context.Context, calls []*Call) {
 	run := func(group []*Call) {
 		s.run(ctx, group)
