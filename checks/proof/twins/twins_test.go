@@ -43,8 +43,8 @@ type edit struct {
 	new                 string
 }
 
-// maxRuns is large because two goroutines need not meet in the first run of a test. On a busy machine, three of four runs
-// with -short miss a setter without its lock.
+// maxRuns is large because two goroutines need not meet in the first run of a test. On a busy machine, three of four
+// runs with -short miss a setter without its lock.
 const maxRuns = 12
 
 func TestTwinsAreCaught(t *testing.T) {
