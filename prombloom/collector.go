@@ -15,8 +15,8 @@ import (
 )
 
 // A Source is a filter that a [Collector] watches. Filters in Redis are Sources. [Local] makes a Source of a filter in
-// memory. If a Source has a method Metrics() map[string]float64, the numbers with names that this package knows become
-// metrics too. The method must not block.
+// memory. If a Source has a method Metrics() map[string]float64, as guards and filters in Redis have, the numbers under
+// the names of their Metrics become metrics, too. The method must not block.
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }
@@ -57,7 +57,7 @@ func (l local) Metrics() map[string]float64 {
 	return nil
 }
 
-// try returns a panic of call as an error. In a goroutine of a Collector, the panic would end the program.
+// try runs a function and returns its panic as an error. A panic in a goroutine of a Collector would end the program.
 func try(call func()) (err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -68,8 +68,8 @@ func try(call func()) (err error) {
 	return nil
 }
 
-// A Collector is a [prometheus.Collector] of any number of filters. Make one with [New]. The zero Collector calls Stats
-// of the filters at each scrape. All methods are safe for concurrent use.
+// A Collector is a [prometheus.Collector] of any number of filters. Make one with [New]. The zero Collector is usable:
+// its interval is 0, so it calls Stats of each filter at each scrape. All methods are safe for concurrent use.
 type Collector struct {
 	interval time.Duration
 
@@ -92,7 +92,8 @@ type answer struct {
 	err   error
 }
 
-// timeout is the longest time that a scrape waits for a filter. It is less than the 10 s of Prometheus.
+// timeout is the longest time that a scrape waits for a filter. It is less than the timeout of Prometheus, 10 s by
+// default.
 const timeout = 5 * time.Second
 
 // New returns a Collector. However often it is scraped, it calls Stats of each filter at most once per interval,
@@ -102,7 +103,7 @@ func New(interval time.Duration) *Collector {
 	return &Collector{interval: interval}
 }
 
-// Add watches a filter under a name, instead of another filter of that name. Labels must be UTF-8: other bytes of the
+// Add watches a filter under a name. It replaces another filter of that name. Labels must be UTF-8: other bytes of the
 // name become U+FFFD.
 //
 // It panics if source is nil or a nil pointer.
@@ -156,7 +157,7 @@ func (w *watched) collect(ctx context.Context, name string, interval time.Durati
 		_ = try(func() { maps.Copy(values, source.Metrics()) })
 	}
 	stats, err := w.ask(ctx, interval)
-	if err == nil && stats.M > 0 { // a guard that is not ready has none
+	if err == nil && stats.M > 0 { // a guard that is not ready has no bits
 		maps.Copy(values, valuesOf(stats))
 	}
 	values["up"] = 0

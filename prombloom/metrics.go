@@ -8,7 +8,7 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// A metric has the label filter, and more labels with one value each.
+// A metric has the label filter. labels has the values of its other labels.
 type metric struct {
 	desc   *prometheus.Desc
 	kind   prometheus.ValueType

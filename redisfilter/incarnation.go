@@ -25,7 +25,7 @@ type incarnation struct {
 	state   atomic.Uint64          // the largest number of layers, or the latest generation, in a reply
 	shift   atomic.Uint64          // generations to add to the server's clock, see add.lua
 	time    atomic.Pointer[sample] // estimate of the server's clock
-	looked  atomic.Pointer[look]   // the last reply of askClock
+	looked  atomic.Pointer[look]   // the last result of askClock
 	lost    atomic.Bool            // if true, the next call goes on with the present value
 	expired atomic.Bool            // the value has expired, so that nothing was lost
 }

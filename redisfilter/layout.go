@@ -49,7 +49,7 @@ type header struct {
 	Text                            [64]byte
 }
 
-// A double is a number of Lua, exact up to 2^53.
+// A double is a number as Lua has it: integers are exact up to 2^53.
 type double float64
 
 // Every integer up to maxExact is a double. Generations and times stay below it.

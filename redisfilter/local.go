@@ -142,7 +142,7 @@ func (l *Local) String() string {
 // LogValue returns what String returns, for package log/slog.
 func (l *Local) LogValue() slog.Value { return slog.StringValue(l.String()) }
 
-// MarshalText returns an error, also to encoding/json: use [Local.Filters].
+// MarshalText returns an error, so that encoding/json does not write an empty value. Use [Local.Filters].
 func (l *Local) MarshalText() ([]byte, error) {
 	return nil, errors.New("redisfilter: a Local has no text form: use Filters")
 }

@@ -25,7 +25,7 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte, added []bool) (coun
 	h := f.handle()
 	added = send.Answers(len(keys), added)
 	fates, doubt := make([]fate, len(keys)), make([]bool, len(keys))
-	var told, doubts, before causes // for the caller, of keys without a reply, and of the last attempt
+	var told, doubts, before causes // errors for the caller, of keys without a reply, of the previous attempt
 	todo := make([]int, len(keys))
 	for i := range todo {
 		todo[i] = i

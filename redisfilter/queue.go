@@ -75,7 +75,8 @@ func (q *queue) wait(ctx context.Context, key []byte, positions []uint64) (bool,
 	return true, unsure, fmt.Errorf("stopped waiting with other calls: %w", ctx.Err())
 }
 
-// send sends a batch, whose command is counted in underWay already. Then it starts a goroutine for the calls that wait.
+// send sends a batch, whose command is counted in underWay already. Then it starts a goroutine that sends the waiting
+// calls.
 func (q *queue) send(ctx context.Context, b *batch) {
 	b.shard, b.k = q.shard, q.handle.plan.scheme.Params().K
 	b.answers, b.fates = make([]bool, len(b.indices)), make([]fate, len(b.indices))

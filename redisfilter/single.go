@@ -32,8 +32,8 @@ func (f *Filter) Add(ctx context.Context, key []byte) (added bool, err error) {
 	return added, h.addError([]fate{got}, err)
 }
 
-// sendAgain is how often Add sends a key again. Servers and proxies close connections that are idle, and go-redis does
-// not notice it with TLS. The second connection may have been closed, too.
+// sendAgain is how often Add sends a key again. Servers and proxies close connections that are idle, and with TLS
+// go-redis notices that only when it uses them. The connection of the second attempt may have been closed, too.
 const sendAgain = 2
 
 // Contains returns false if the key was definitely never added, true if it probably was. With a window, a key is

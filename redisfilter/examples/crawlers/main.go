@@ -2,8 +2,8 @@
 //
 //	count, err := seen.AddMany(ctx, links, added)
 //
-// sets added for the links that no crawler has added before, for one crawler only. crawler.go has the part for each
-// machine, with the handling of errors.
+// sets added[i] if links[i] is new to all crawlers. If several crawlers add the same new link, only one of them gets
+// true. crawler.go has the part for each machine, with the handling of errors.
 //
 // The program starts a small site and the crawlers, and gives each crawler pages to fetch. At the end it counts how
 // often each page was fetched. Each must have been fetched exactly once, or a crawler must have reported that it may

@@ -6,8 +6,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A Hook is called when a client sends one command or a pipeline. It calls send to send them and to wait for the
-// replies.
+// A Hook is called when a client sends one command or a pipeline. It must call the function send, which sends them and
+// waits for the replies.
 type Hook func(cmds []redis.Cmder, send func() error) error
 
 // DialHook does nothing.

@@ -50,7 +50,7 @@ func (p *Proxy) pass(client net.Conn) {
 		defer server.Close()
 		p.copy(server, client, func() bool { return false })
 	}()
-	// The reply to a short command comes in one piece.
+	// The reply to a short command comes in one piece, so pieces are counted as replies.
 	p.copy(client, server, func() bool {
 		every := p.CutEvery.Load()
 		return every > 0 && p.replies.Add(1)%every == 0

@@ -176,7 +176,7 @@ func Count(answers []bool) int {
 	return n
 }
 
-// Each calls many, an AddMany or ContainsMany, and returns the answer for each key.
+// Each calls the function many, an AddMany or ContainsMany, and returns the answer for each key.
 func Each(ctx context.Context, many func(context.Context, [][]byte, []bool) (int, error), keys [][]byte) ([]bool, error) {
 	answers := make([]bool, len(keys))
 	n, err := many(ctx, keys, answers)
