@@ -111,7 +111,7 @@ func New(ctx context.Context, p float64, in, out iter.Seq2[[]byte, error], opts 
 	return c, nil
 }
 
-// append adds a level with these keys.
+// append adds a level for these keys, with rate p.
 func (c *Cascade) append(p float64, keys []digest, opts []bloom.Option) error {
 	s, err := bloom.NewScheme(uint64(len(keys)), p, layered.Left(opts, c.SizeBytes())...)
 	if err != nil {
@@ -134,7 +134,7 @@ func distinct(digests []digest) []digest {
 	return slices.Compact(digests)
 }
 
-// A goroutine hashes up to batchKeys keys or batchBytes bytes at a time.
+// A batch of collect ends when it has batchKeys keys or at least batchBytes bytes.
 const (
 	batchKeys  = 4096
 	batchBytes = 1 << 20
@@ -142,7 +142,8 @@ const (
 
 type wanted func(h1, h2 uint64) bool
 
-// collect hashes a list on all processors. It returns the wanted digests and the number of keys.
+// collect hashes a list on all processors. It returns the digests for which the function wanted returns true, in any
+// order, and the number of all keys.
 func collect(ctx context.Context, hasher *bloom.Scheme, list iter.Seq2[[]byte, error], wanted wanted) ([]digest, uint64, error) {
 	type batch struct {
 		bytes []byte

@@ -8,8 +8,8 @@
 //	refuse := c.ContainsString(sender) // exact for both lists
 //
 // One filter wrongly accepts some keys of the second list. A cascade adds a second filter of these keys. The second
-// filter wrongly accepts some keys of the first list, so there is a third filter of those, and so on until no key is
-// left. For r keys in and s keys out it needs about
+// filter wrongly accepts some keys of the first list, so there is a third filter of these keys, and so on until no key
+// is left. For r keys in and s keys out it needs about
 //
 //	1.44·log2(s/r) + 4.2  bits per key that is in
 //
@@ -181,7 +181,8 @@ func (c *Cascade) String() string {
 // LogValue returns what String returns, for package log/slog.
 func (c *Cascade) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Cascade.WriteTo].
+// MarshalText returns an error, so that encoding/json and encoders of XML, YAML and TOML do not write an empty value.
+// Use [Cascade.WriteTo].
 func (c *Cascade) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a cascade.Cascade", "WriteTo")
 }

@@ -13,7 +13,7 @@ import (
 // docs/spec.md defines the format and what a decoder must check. The last byte of magic is the version.
 const magic = format.Cascade + "\x01"
 
-// maxLevels is never reached: a level has about 0.7 times the keys of the one before.
+// maxLevels is more than any cascade needs: a level has about 0.7 times the keys of the level before.
 const maxLevels = 1 << 10
 
 // WriteTo writes the cascade to w, in O(m): the bits, and some hundred bytes per level. The bytes are the same on every

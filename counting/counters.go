@@ -43,10 +43,11 @@ func (c counters) down(i uint64) uint64 {
 	}
 }
 
-// lowest has the lowest bit of each counter.
+// lowest is a mask of the lowest bit of each counter in a word.
 const lowest = 0x1111111111111111
 
-// nonzero returns a word with the lowest bit of each counter that is not 0.
+// nonzero returns a word in which the lowest bit of each counter tells whether the counter in word is not 0. All other
+// bits are 0.
 func nonzero(word uint64) uint64 {
 	word |= word >> 2
 	return (word | word>>1) & lowest

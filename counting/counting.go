@@ -87,7 +87,7 @@ next:
 // At least one winner, if no add or remove of another key changes a counter of this key from or to 0 at that moment:
 // then the proof in package bloom holds.
 //
-// steps_test.go tries both in every order.
+// steps_test.go tests both in every order of the atomic operations.
 
 // Add adds a key; a key that is present is added once more. It returns true if the key is definitely new and this call
 // added it, false if it was probably present already.

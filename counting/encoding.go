@@ -87,7 +87,8 @@ func Read(r io.Reader, opts ...bloom.Option) (*Filter, error) {
 	return f, nil
 }
 
-// maxPlane returns the limit for one plane, in bytes of whole words, if all counters may take limit bytes.
+// maxPlane returns the memory limit for one plane, a filter with one bit of each counter, if all counters may take
+// limit bytes: a quarter of limit, and up to a word more.
 func maxPlane(limit uint64) uint64 { return (limit/(8*counterBits) + 1) * 8 }
 
 // scatter moves bits 0, 1, 2, … 15 of a word to bits 0, 4, 8, …

@@ -16,7 +16,7 @@ func (f *Filter) BloomFilter() *bloom.BloomFilter {
 	f.check()
 	b, err := f.scheme.Filter()
 	if err != nil {
-		panic(err) // never: the counters take four times as much
+		panic(err) // never: the counters are in memory and take four times as much
 	}
 	plain := b.Words()
 	for i := range f.counters {
@@ -52,7 +52,8 @@ func (f *Filter) String() string {
 // LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
+// MarshalText returns an error, so that encoding/json and encoders of XML, YAML and TOML do not write an empty value.
+// Use [Filter.WriteTo].
 func (f *Filter) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a counting.Filter", "WriteTo")
 }

@@ -19,7 +19,8 @@ import (
 // bad. An error leaves the Guard as it was. Call Open again, or [Guard.Rebuild]: it does not read the file.
 func (g *Guard) Open(ctx context.Context) error { return g.open(ctx, nil) }
 
-// open does the work of Open. If bad is not nil, open calls it for a bad file and continues without the file.
+// open does the work of Open. If bad is not nil, open calls it with the error of a bad file, and continues without the
+// file.
 func (g *Guard) open(ctx context.Context, bad func(error)) error {
 	if err := take(ctx, g.turn); err != nil {
 		return err
@@ -89,8 +90,8 @@ func (g *Guard) Keep(ctx context.Context, every time.Duration, report func(posit
 	return ctx.Err()
 }
 
-// grow rebuilds a full filter. Only a list of all keys shows how many were deleted, and the list needs a filter of a
-// chosen size. So grow builds for twice the keys, until a list has filled less than a third of the filter.
+// grow rebuilds a full filter, by the rules of Keep. Only a list of all keys shows how many keys were deleted, but the
+// size of the new filter must be chosen before. So grow uses the length of the previous list.
 func (g *Guard) grow(ctx context.Context) error {
 	l := g.state.Load().current
 	n, p, keys := l.Params().N, l.Params().P, l.keys.Load()
@@ -178,7 +179,7 @@ func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 	return nil
 }
 
-// publish replaces the state.
+// publish replaces the state, and retires the old one.
 func (g *Guard) publish(s *state) { g.retired = append(g.retired, g.state.Swap(s).puts) }
 
 // list adds the keys put after since to a filter.

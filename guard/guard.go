@@ -157,13 +157,13 @@ func Get[V any](
 	return value, found, err
 }
 
-// Put adds keys to the filter, then calls store. That function makes the keys visible in the store, by a whole write or
-// by the commit of a transaction. Put does not wait for other calls. Open and Rebuild wait for unfinished puts before
-// they list the keys, so store must not call Open or Rebuild. The keys need not be new.
+// Put adds keys to the filter, then calls the function store, which must make the keys visible in the database. It may
+// do the whole write, or only commit a transaction. Put does not wait for other calls. Open and Rebuild wait for
+// unfinished puts before they list the keys, so store must not call Open or Rebuild. The keys need not be new.
 //
-// Put returns any error from store. After an error or a panic the keys may be in the store, or come later, as with a
-// commit that times out. So the Guard keeps them until the program ends, in some dozen bytes each, and adds them to
-// every filter that it builds.
+// Put returns any error from store. After an error or a panic, the keys may be in the store, or appear there later, as
+// after a commit that timed out. So the Guard keeps these keys in memory until the program ends, and adds them to every
+// filter that it builds.
 func (g *Guard) Put(store func() error, keys ...[]byte) (err error) {
 	s := g.enter()
 	defer s.puts.leave() // also if store panics

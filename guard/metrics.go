@@ -4,8 +4,8 @@ package guard
 //
 //   - ready: 1 if there is a filter, else 0
 //   - listed_keys: keys listed by the build under way, or by the last one
-//   - added_keys: new keys added to the filter. The filter is full when they are more than the N of
-//     [Guard.Stats]. False positives are not counted, keys deleted since the last build are.
+//   - added_keys: new keys added to the filter. The filter is full when they are more than the N of [Guard.Stats]. New
+//     keys that are false positives are not counted. Keys deleted since the last build still count.
 //   - the results of [Get]: spared (the filter said "no"), found (the store had the key), false_positives
 //     (the filter said "maybe", and the store did not have the key), not_ready (the store was asked
 //     because there was no filter) and failed (the store returned an error)

@@ -7,7 +7,7 @@ import (
 
 // A sampled is a counter that many goroutines share. At a high count, it counts only a sample of the calls.
 type sampled struct {
-	many  atomic.Bool // add samples; from then on, this cache line is rarely written
+	many  atomic.Bool // if true, only a sample is counted; then this cache line is rarely written
 	_     [64]byte
 	count atomic.Uint64
 	_     [64]byte
@@ -15,7 +15,7 @@ type sampled struct {
 
 const (
 	exact  = 1 << 15 // calls before sampling begins
-	weight = 256     // of a sampled call, a power of two
+	weight = 256     // what a sampled call adds, a power of two
 )
 
 // add counts every call at first. Later, one call in weight, on average, adds weight.

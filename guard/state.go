@@ -40,7 +40,7 @@ import (
 // The build must wait for all earlier states, not only the last one: a slow Put that entered {A, B} does not add its
 // key to C when {B, C} replaces {B}.
 //
-// steps_test.go runs this code in every order.
+// steps_test.go runs this code in every order of its atomic operations.
 type state struct {
 	filter        *bloom.BloomFilter // of current, for lookups
 	current, next *layer

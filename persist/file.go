@@ -47,7 +47,8 @@ type mapping struct {
 	readOnly bool
 }
 
-// reading returns the mapping for a lookup. Like writing, it is short enough to be inlined.
+// reading returns the mapping. It panics with the name op of the operation if the file is closed. The methods reading
+// and writing are short enough to be inlined.
 func (f *File) reading(op string) *mapping {
 	m := f.mapping.Load()
 	if m == nil {
@@ -56,7 +57,7 @@ func (f *File) reading(op string) *mapping {
 	return m
 }
 
-// writing returns the mapping. It panics with the name op of the operation if the file is closed or read-only.
+// writing is like reading, but also panics if the file is read-only.
 func (f *File) writing(op string) *mapping {
 	m := f.mapping.Load()
 	if m == nil || m.readOnly {
@@ -220,7 +221,8 @@ func (f *File) Close() error {
 	return failed("close", f.path, f.file.Close()) // the descriptor stays open while Sync uses it
 }
 
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [File.BloomFilter].
+// MarshalText returns an error, so that encoding/json and encoders of XML, YAML and TOML do not write an empty value.
+// Use [File.BloomFilter].
 func (f *File) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a persist.File", "BloomFilter")
 }

@@ -20,16 +20,16 @@ const (
 	version    = 1    // the byte after magic
 	checkAt    = 8    // CRC-32C of the header's other bytes
 	orderAt    = 12   // byte order of the words: 0 little-endian, 1 big-endian
-	schemeAt   = 64   // written by bloom.Scheme.AppendBinary, then zeros
+	schemeAt   = 64   // scheme, as bloom.Scheme.AppendBinary writes it, then zeros
 	headerSize = 4096 // so that the words begin at a page and a cache line
 )
 
-// nativeBigEndian is the byte order of this machine.
+// nativeBigEndian reports whether this machine is big-endian.
 var nativeBigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// check returns the checksum of a header page.
+// check returns the checksum of a header page, without the checksum's own bytes.
 func check(page []byte) uint32 {
 	return crc32.Update(crc32.Checksum(page[:checkAt], castagnoli), castagnoli, page[checkAt+4:])
 }

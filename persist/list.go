@@ -26,8 +26,8 @@ import (
 //	if leaked.ContainsString(password) {
 //
 // A List reads a new file into memory, checks every byte, and then replaces the old filter. Lookups do not wait; each
-// uses the old or the new filter. A damaged or missing file does not change the filter. If a List mapped the file,
-// truncation would end each process that reads the missing part.
+// uses the old or the new filter. A damaged or missing file does not change the filter. A List does not map the file:
+// if a mapped file is truncated, the system ends each process that reads the missing part.
 //
 // All methods are safe for concurrent use by multiple goroutines. The zero List is not usable: its
 // methods return an error or panic, except String.
@@ -103,7 +103,7 @@ func (l *List) Reload() (changed bool, err error) {
 		}
 		f, err := bloom.Read(file, opts...)
 		if sightOf(file) != now {
-			now = fingerprint{} // the file was written to while it was read
+			now = fingerprint{} // written to while it was read: the next Reload reads it again
 		}
 		return f, err
 	}, l.opts...)

@@ -27,7 +27,7 @@ func LoadWith[T, Option any](path string, read func(io.Reader, ...Option) (T, er
 		return none, failed("load", path, err)
 	}
 	defer file.Close()
-	// For a file, read knows the size and allocates the whole filter at once.
+	// The function read gets the file itself: it knows the size then, and allocates the whole filter at once.
 	f, err := read(file, opts...)
 	if err == io.EOF {
 		err = failure.Errorf(bloom.ErrCorrupt, "the file is empty")

@@ -35,7 +35,7 @@ import (
 //   - errors.ErrUnsupported if this machine cannot map files, or the file's words have the
 //     other byte order.
 //
-// Otherwise it is the operating system's error.
+// Any other error is the operating system's.
 func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error) {
 	want, err := bloom.NewScheme(n, p, opts...)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 // If several goroutines add the same key, at most one gets true. Exactly one does, except in the two cases under
 // Guarantees in the package documentation.
 //
-// Once Add has returned true, every later Contains of the key is true for the window.
+// Once Add has returned true, every later Contains of the key is true until the window has passed.
 //
 // The error wraps [bloom.ErrFull] if the key is new and there is no room for it. Then Add adds nothing. There is room
 // again when a generation ends; Add does not wait for it.
@@ -27,8 +27,8 @@ func (f *Filter) AddString(key string) (bool, error) { return f.Add(memory.Bytes
 // Renew adds a key and returns the same answer as [Filter.Add]. If the key is present, its window begins again. A
 // renewed key takes the room of a new key, once per generation.
 //
-// Once Renew has returned without an error, every later Contains of the key is true for the window. After an error that
-// wraps [bloom.ErrFull], nothing has changed.
+// Once Renew has returned without an error, every later Contains of the key is true until the window has passed. After
+// an error that wraps [bloom.ErrFull], nothing has changed.
 func (f *Filter) Renew(key []byte) (bool, error) {
 	h1, h2 := f.digest(key)
 	return f.add(h1, h2, true)
@@ -46,7 +46,7 @@ func (f *Filter) AddMany(keys [][]byte, added []bool) (count int, err error) {
 	return layered.AddMany(f.scheme, keys, added, f.remembered, add)
 }
 
-// add adds a key, or renews it. It reads the clock once.
+// add adds a key. If renew is true, it also renews a key that is present. It reads the clock once.
 func (f *Filter) add(h1, h2 uint64, renew bool) (bool, error) {
 	return f.layers.Add(h1, h2, f.time.generation(), renew)
 }

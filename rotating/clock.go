@@ -28,8 +28,8 @@ func newTimeline(clock func() time.Time, length time.Duration) timeline {
 	return t
 }
 
-// portable returns the same timeline for another process. Its start is the present if the clock is monotonic, because
-// only this process has that clock.
+// portable returns the same timeline, for another process. A reading of the monotonic clock has no meaning there. So if
+// the clock is monotonic, the start moves to the present.
 func (t timeline) portable() timeline {
 	if now := t.read(); now != now.Round(0) {
 		t.start, t.at = now, t.moment(now)

@@ -18,8 +18,8 @@
 //
 // # Guarantees
 //
-//   - No false negatives. Contains of a key is true for the window after Add has returned true.
-//   - The rate holds. The false-positive rate is at most p, however many keys come.
+//   - No false negatives. Once Add has returned true, Contains of the key is true until the window has passed.
+//   - The rate holds. The false-positive rate is at most p, however many keys are added.
 //   - The count is exact. While no add is running, [Filter.Count] is the number of true answers minus the forgotten
 //     keys. (If a generation ends during an Add and the next generation is already full, the key counts in the first
 //     one.)

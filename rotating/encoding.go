@@ -102,7 +102,7 @@ func Read(r io.Reader, opts ...Option) (*Filter, error) {
 	return f, nil
 }
 
-// readLayer reads the next layer and appends it to all. Its generation must be at most newest.
+// readLayer reads the next layer and appends it to all. The generation of the layer must be at most newest.
 func (f *Filter) readLayer(in *format.FrameReader, all layered.Layers, newest uint64, opts []bloom.Option) (layered.Layers, error) {
 	var generation uint64
 	plan := func() (n uint64, rate float64, err error) {

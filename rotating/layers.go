@@ -12,9 +12,9 @@ import (
 )
 
 // A generation is a small filter that grows. Its layers have the rates of [layered.Rate]: together less than
-// p/(generations + 1). There are never layers of more than generations + 1 generations: the first layer of a generation
-// replaces those that have ended, and no layer is added to an earlier generation. So the rates of all layers, including
-// the forgotten ones, sum to less than p.
+// p/(generations + 1). There are never layers of more than generations + 1 generations: when a generation gets its
+// first layer, the layers of forgotten generations are dropped, and no layer is added to an earlier generation. So the
+// rates of all layers, including forgotten ones that were not dropped yet, sum to less than p.
 //
 // The first layer of a generation is for the median of n/generations and the key counts of the earlier generations that
 // still exist. Each further layer brings the room up to the largest of these numbers, and adds at least half of the
@@ -52,7 +52,7 @@ func parts(l layered.Layers) (all []part) {
 	return all
 }
 
-// guess returns n/generations, rounded up, at least 1.
+// guess returns the expected number of keys of a generation: n/generations, rounded up, and at least 1.
 func (p plan) guess() uint64 {
 	g := uint64(p.generations)
 	return max(1, p.n/g+min(p.n%g, 1))
@@ -61,7 +61,8 @@ func (p plan) guess() uint64 {
 // rate returns the false-positive rate for layer i of a generation.
 func (p plan) rate(i int) float64 { return layered.Rate(p.p/float64(p.generations+1), i) }
 
-// next returns the number of keys for the next layer of a generation. has describes the layers that the generation has.
+// next returns the number of keys for the next layer of a generation. earlier describes the earlier generations, and
+// has this one, which may have no layers yet.
 func (p plan) next(earlier []part, has part) uint64 {
 	keys := []uint64{p.guess()}
 	for _, one := range earlier {
@@ -77,7 +78,7 @@ func (p plan) next(earlier []part, has part) uint64 {
 	return max(has.room/2+has.room%2, largest-min(largest, has.room))
 }
 
-// withMargin adds three standard deviations of a Poisson distribution with mean keys.
+// withMargin returns keys plus three standard deviations of a Poisson distribution whose mean is keys.
 func withMargin(keys uint64) uint64 {
 	keys = min(keys, 1<<52) // a larger number takes more than the 2^53 bits of a filter
 	return keys + 3*uint64(math.Sqrt(float64(keys)))

@@ -87,7 +87,7 @@ func (f *Filter) check() {
 }
 
 // contains reads the clock only if a layer has the key: a layer is dropped only after its window, so a key that is in
-// no layer is forgotten.
+// no layer is forgotten or was never added.
 //
 // If the window of that layer has ended, Renew may have added the key to a newer layer after contains loaded the
 // layers. So contains loads the layers again: layers loaded after the clock have every key that is not forgotten.
@@ -106,7 +106,8 @@ func (f *Filter) contains(h1, h2 uint64) bool {
 	return l != nil && l.Generation >= f.layers.Oldest(now, g)
 }
 
-// remembered returns the layers that are not forgotten. It reads the clock before it loads the layers.
+// remembered returns the layers that are not forgotten. It reads the clock before it loads the layers, so that they
+// have every key that is not forgotten at that time.
 func (f *Filter) remembered() layered.Layers {
 	g := f.time.generation()
 	now := f.layers.Load()
@@ -173,7 +174,8 @@ func (f *Filter) String() string {
 // LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
+// MarshalText returns an error, so that encoding/json and encoders of XML, YAML and TOML do not write an empty value.
+// Use [Filter.WriteTo].
 func (f *Filter) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a rotating.Filter", "WriteTo")
 }

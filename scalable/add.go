@@ -13,7 +13,7 @@ import (
 // key is a false positive at that moment.
 //
 // The error wraps [bloom.ErrFull] if the key is new and there is no room for it. Then Add adds nothing. Room that other
-// running adds may still give back counts as taken.
+// running adds have reserved counts as taken, even if they give it back later.
 func (f *Filter) Add(key []byte) (bool, error) {
 	f.now() // panics for the zero Filter
 	return f.add(f.scheme.Digest(key))

@@ -82,7 +82,7 @@ func plan(n uint64, p float64, i int, kind error) (keys uint64, rate float64, er
 	return keys << i, layered.Rate(p, i), nil
 }
 
-// withLayer appends the next layer. The generation is always the same.
+// withLayer appends the next layer. All layers have the same generation, because the filter forgets nothing.
 func (f *Filter) withLayer(now layered.Layers, generation int64) (layered.Layers, error) {
 	keys, rate, err := plan(f.n, f.p, len(now), bloom.ErrTooLarge)
 	if err != nil {
@@ -170,7 +170,8 @@ func (f *Filter) String() string {
 // LogValue returns what String returns, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
+// MarshalText returns an error, so that encoding/json and encoders of XML, YAML and TOML do not write an empty value.
+// Use [Filter.WriteTo].
 func (f *Filter) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a scalable.Filter", "WriteTo")
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// NoFollow makes a symbolic link an error.
+// NoFollow is a flag for Open: if path is a symbolic link, Open returns an error.
 const NoFollow = syscall.O_NOFOLLOW
 
 func open(path string, flag int) (*os.File, error) {

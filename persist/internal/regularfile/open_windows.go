@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// NoFollow opens a symbolic link itself. A link is not a regular file.
+// NoFollow is a flag for Open: if path is a symbolic link, the link itself is opened. It is no regular file, so Open
+// returns an error.
 const NoFollow = windows.O_FILE_FLAG_OPEN_REPARSE_POINT
 
 func open(path string, flag int) (*os.File, error) {
