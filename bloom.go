@@ -17,13 +17,14 @@ import (
 // A BloomFilter is a set of keys that answers "definitely not in the set" or
 // "probably in the set". Make one with [New] or [Read].
 //
-// The zero BloomFilter can only be read into, by the two methods that unmarshal. Its other methods return an error that
-// wraps [ErrInvalid], or panic if they return no error.
+// The zero BloomFilter is only for [BloomFilter.UnmarshalBinary] and [BloomFilter.UnmarshalText], which read a filter
+// into it. Its other methods return an error that wraps [ErrInvalid], or panic if they return no error. Scheme, String,
+// GoString and LogValue do neither.
 //
 // A copy by assignment, as in g := *f, shares the bits of the original: use [BloomFilter.Clone].
 //
-// All methods are safe for concurrent use by multiple goroutines, except those that read
-// another filter into it. Add and Contains take no lock and allocate nothing.
+// All methods are safe for concurrent use by multiple goroutines, except UnmarshalBinary and UnmarshalText. Add and
+// Contains take no lock and allocate nothing.
 type BloomFilter struct {
 	kernelArgs
 	kernel *kernel // nil for the zero filter, and for a strategy that hashes the key itself

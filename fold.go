@@ -49,8 +49,8 @@ func (f *BloomFilter) FoldTo(p float64) (*BloomFilter, error) {
 	return named.over(small.bits), nil
 }
 
-// smallestFold tries products of primes as factors. The primes are in falling order. It returns the smallest fold with
-// a rate of at most p, or f itself. count is the number of keys. A fold of a fold has at least the same rate, so a fold
+// smallestFold returns the smallest fold of f with a rate of at most p, or f itself. It tries products of the given
+// primes, which are in falling order, as factors. count is the number of keys. Folding never lowers the rate, so a fold
 // that exceeds p is not folded again.
 func (f *BloomFilter) smallestFold(primes []uint64, p float64, count uint64) *BloomFilter {
 	best, m, all := f, f.scheme.params.M, uint64(1)

@@ -271,7 +271,8 @@ func secretCheck(k0, k1 uint64) uint64 {
 }
 
 // checkValue returns the number by which files and String tell seeds or secrets apart: the seed itself, or half of a
-// constant's digest under the secret. For a custom hash, it returns the number of bits.
+// constant's digest under the secret. For MapHash, the value differs in every process. For a custom hash, it is the
+// number of bits.
 func (s *Scheme) checkValue() uint64 {
 	switch {
 	case s.hash == &mapHash:

@@ -71,7 +71,7 @@ func NewSchemeWithParams(params Params, opts ...Option) (*Scheme, error) {
 }
 
 // newScheme returns the scheme with these parameters, and with the strategy, the hash, and the seed or secret of o. It
-// returns an error if o.maxBytes is too small.
+// returns an error if the parameters are invalid or need more than o.maxBytes.
 func newScheme(params Params, o *options) (*Scheme, error) {
 	if bytes := wordsFor(params.M) * 8; bytes > o.maxBytes { // before a custom strategy sees m
 		return nil, fail(ErrTooLarge, "m = %d bits are %d bytes, want at most %d", params.M, bytes, o.maxBytes)

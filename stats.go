@@ -19,9 +19,9 @@ type Stats struct {
 	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"` // rate of the filter as it is now
 }
 
-// Stats takes one pass over the bits, in O(m): about 0.1 to 0.2 ms per megabyte, twice that for Blocked.
-// While keys are added, it describes some moment during the call. For strategies whose positions are not
-// independent, the rate is too low, as [Strategy.FalsePositiveRate] says.
+// Stats takes one pass over the bits, in O(m): about 0.1 to 0.2 ms per megabyte, twice that for Blocked. While keys are
+// added, it describes some moment during the call. For a custom strategy without Rate whose positions are not
+// independent, the rate is too low, see [Strategy.FalsePositiveRate].
 func (f *BloomFilter) Stats() Stats {
 	s := f.scheme.must()
 	ones, rate := f.measure()

@@ -75,8 +75,8 @@ func doubleContains(b *kernelArgs, h1, h2 uint64) bool {
 	return unset == 0
 }
 
-// unsetAt returns 0 if the bit at pos is set. There is no bounds check: probe.Reduce returns
-// less than m, and the words hold m bits.
+// unsetAt returns 1 if the bit at pos is unset, and otherwise 0. There is no bounds check: probe.Reduce returns less
+// than m, and the words hold m bits.
 func unsetAt(p unsafe.Pointer, pos uint64) uint8 {
 	if atomic.LoadUint64(wordAt(p, pos/64))&probe.Bit(pos) == 0 {
 		return 1

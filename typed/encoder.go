@@ -83,7 +83,8 @@ func (e *encoder[T, S]) begin() *buffer {
 	return pooled.Get().(*buffer)
 }
 
-// end returns the buffer to the pool. After a panic of the caller's function, end is not called.
+// end returns the buffer to the pool. After a panic of the append function, end is not called: the function may still
+// use the buffer.
 func (b *buffer) end() {
 	b.used = 0
 	pooled.Put(b)

@@ -145,12 +145,12 @@ func splitInBytes(b unsafe.Pointer, m, h1 uint64) *block {
 
 func (p *block) bytes(i uint64) []byte { return (*block)(unsafe.Add(unsafe.Pointer(p), i*8))[:] }
 
-// word returns a word of the block, and or sets bits in one.
+// word returns word i of the block, and or sets the bits of mask in it.
 func (p *block) word(i uint64) uint64 { return binary.LittleEndian.Uint64(p.bytes(i)) }
 
 func (p *block) or(i, mask uint64) { binary.LittleEndian.PutUint64(p.bytes(i), p.word(i)|mask) }
 
-// probeInBlock returns the word and the mask of a key's bit i. The key's bits are in z words.
+// probeInBlock returns which word of the block has a key's bit i, and the bit as a mask. The key has bits in z words.
 func probeInBlock(y uint64, i, z int) (word, mask uint64) {
 	at, r := probe.Blocked(y, i, z)
 	return uint64(at), probe.Bit(r)

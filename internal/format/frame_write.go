@@ -70,8 +70,8 @@ func (w *FrameWriter) Result() (int64, error) {
 	return w.n, w.err
 }
 
-// through is the writer that Filter passes to WriteTo. It first writes the pending bytes, and keeps the
-// last eight bytes of the filter.
+// through is the writer that Filter passes to WriteTo. It first writes the pending bytes, and remembers the last eight
+// bytes of the filter, its checksum.
 type through FrameWriter
 
 func (w *through) Write(p []byte) (int, error) {

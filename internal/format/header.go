@@ -35,7 +35,7 @@ func (h *Header) Bytes() int { return headerBytes(len(h.Strategy) + len(h.Hash))
 
 func headerBytes(names int) int { return (fixed + names + unit - 1) / unit * unit }
 
-// Append appends the header.
+// Append appends the bytes of the header to dst.
 func (h *Header) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)

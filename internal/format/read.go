@@ -91,9 +91,9 @@ func (in *Reader) Words(m uint64, makeWords MakeWords) ([]atomic.Uint64, error) 
 type MakeWords = func(n uint64) ([]atomic.Uint64, error)
 
 // ReadWords reads the words of m bits. full reads len(p) bytes into p. left is the number of bytes that are known to be
-// left in the reader. If the words take more, ReadWords first reads half of them in pieces, each as large as what has
-// arrived. So it never holds more than three times what has arrived, and in all allocates 1.5 times the memory of the
-// words.
+// left in the source. If the words take more, m may be forged. Then ReadWords first reads half of the words in pieces,
+// each as large as all pieces before it. So it never holds more than three times what has arrived, and in all allocates
+// 1.5 times the memory of the words.
 func ReadWords(order binary.ByteOrder, m, left uint64, makeWords MakeWords, full func(p []byte) error) ([]atomic.Uint64, error) {
 	total := m/64 + min(m%64, 1)
 	var pieces [][]atomic.Uint64

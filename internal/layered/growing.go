@@ -136,7 +136,7 @@ func (g *Growing) try(a *adding, locked bool) (done bool, err error) {
 	return false, nil
 }
 
-// keep replaces the ticket of the add. The old one is lost.
+// keep makes ticket the ticket of the add, and records the old one, if any, as lost.
 func (a *adding) keep(ticket *tickets.Cell) {
 	if a.ticket != nil {
 		a.ticket.Lose()

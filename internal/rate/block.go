@@ -89,7 +89,8 @@ func mixture(others float64, n uint64, hits func(i int) []float64) float64 {
 		}
 		weights += weight
 		sum += float64(weight * at(table, i+1))
-		// The rest is less than a geometric series with this ratio.
+		// The remaining weights are less than a geometric series with this ratio, so they would change sum by less than
+		// 1e-10.
 		if ratio < 1 && weight*ratio < 1e-10*sum*(1-ratio) {
 			break
 		}

@@ -21,9 +21,9 @@ var blockedWords = [...]struct {
 	{8, 16, maxBlockK, math.Inf(1), []float64{21.3, 60.8}},
 }
 
-// SizeBlocked returns a number of blocks and the k for n keys at rate p. z is the smallest that takes at most slack
-// times the memory of the best z; for this z, the number of blocks and then k are the smallest. If no k suffices, the
-// blocks have more than 2^53 bits.
+// SizeBlocked returns the number of blocks and the k for n keys at rate p. The bits of a key are in z words, where z is
+// the smallest that takes at most slack times the memory of the best z. For this z, the number of blocks and then k are
+// the smallest. If no k suffices, the blocks have more than 2^53 bits.
 func SizeBlocked(n uint64, p float64) (blocks uint64, k int) {
 	best := uint64(math.MaxUint64)
 	var needs [len(blockedWords)]uint64

@@ -9,9 +9,9 @@ import (
 
 const splitWords = 4 // words of a block of SplitBlock
 
-// OfBlocks counts the set bits of blocks of [Blocked], and returns the rate for them. The rate of a word with x set
-// bits is (x/64)^g with g = k/z, the rate of a group is the mean rate of its words, and the rate of a block is the
-// product of the rates of its groups.
+// OfBlocks counts the set bits of blocks of [Blocked], and returns the false-positive rate for them: the mean rate of
+// the blocks. The rate of a block is the product of the rates of its z groups. The rate of a group is the mean rate of
+// its words. The rate of a word with x set bits is (x/64)^g, because a key has g = k/z bits in it.
 func OfBlocks(b []atomic.Uint64, k, z int) (ones uint64, rate float64) {
 	g := k / z
 	var word [65]float64

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Go has no prefetch instruction. These loads do not depend on each other, so the processor waits for all of them at
-// the same time.
+// Go has no prefetch instruction. These loads do not depend on each other, so the processor loads many lines at the
+// same time.
 
 func readLines(words unsafe.Pointer, at *[MostPrefetched]uint64, n int) {
 	for _, offset := range at[:n] {

@@ -35,7 +35,7 @@ type Format struct {
 	Earlier, Later []byte // two snapshots of one value of equal length; nil if the format is not sealed
 }
 
-// Reader makes the field Read of a Format from a function Read.
+// Reader makes the field Read of a Format from a function such as bloom.Read.
 func Reader[F io.WriterTo](read func(io.Reader, ...bloom.Option) (F, error)) func(io.Reader, ...bloom.Option) (io.WriterTo, error) {
 	return func(r io.Reader, opts ...bloom.Option) (io.WriterTo, error) { return read(r, opts...) }
 }
@@ -266,7 +266,7 @@ func takesKey(t testing.TB, v io.WriterTo, key []byte) {
 	}
 }
 
-// Fuzz calls Check with the bytes of the fuzzer.
+// Fuzz calls Check with bytes that the fuzzer makes from seeds and from damaged copies of the first value.
 func (f Format) Fuzz(fuzz *testing.F, seeds ...[]byte) {
 	data := Written(fuzz, f.Values[0])
 	seeds = append(seeds, data)

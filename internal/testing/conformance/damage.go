@@ -10,7 +10,7 @@ import (
 	"github.com/seed3447c163/bloom"
 )
 
-// mixtures copies every range of bytes of one snapshot into the other. The result must be refused.
+// mixtures copies every range of bytes of one snapshot into the other. Read must refuse each result.
 func (f Format) mixtures(t *testing.T) {
 	a, b := f.Earlier, f.Later
 	if len(a) != len(b) || bytes.Equal(a, b) {
@@ -36,7 +36,8 @@ func (f Format) mixtures(t *testing.T) {
 }
 
 // damages damages the two snapshots many times, with random numbers of a fixed seed: it flips bits, changes bytes, and
-// copies, moves, swaps, removes or mixes blocks. The result must be refused unless it begins with one of the snapshots.
+// copies, moves, swaps, removes or mixes blocks. Read must refuse the result, unless it begins with one of the
+// snapshots.
 func (f Format) damages(t *testing.T, times int) {
 	files := [][]byte{f.Earlier, f.Later}
 	random := rand.New(rand.NewPCG(1, uint64(times)))

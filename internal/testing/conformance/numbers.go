@@ -122,7 +122,7 @@ func filterBytes(data []byte) int {
 	return header + int((binary.LittleEndian.Uint64(data[16:])+63)/64*8) + format.TrailerBytes
 }
 
-// sealFilter corrects the checksums of a filter. Its size is that of the original.
+// sealFilter corrects the checksums of a changed filter. It takes the size of the header from the original.
 func sealFilter(original, forged []byte) {
 	header, end := headerBytes(original), len(forged)-format.TrailerBytes
 	format.SetSum(forged[:header])

@@ -64,7 +64,7 @@ func Explore(t testing.TB, world func() World) (states int, wrong string) {
 	}
 }
 
-// A choice is the thread that continued, and the set of threads that are still to be tried.
+// A choice is the thread that took a step of the order, and the set of threads that are still to be tried at this step.
 type choice struct {
 	taken int
 	left  uint32
@@ -207,8 +207,8 @@ func (r *run) story() string {
 	return b.String()
 }
 
-// access does one step, on a word at the address at. The thread waits for its turn and, if ready is not nil, until
-// ready returns true. do changes the word and returns the result for the thread, and the values before and after.
+// access does one step on the word with the given address. The thread waits for its turn and, if ready is not nil,
+// until ready returns true. do changes the word and returns the result for the thread, and the values before and after.
 func access(at unsafe.Pointer, ready func() bool, do func() (found, before, after uint64)) {
 	th := current
 	if th != nil && th.pause != nil && !th.whole {

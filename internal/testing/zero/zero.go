@@ -19,9 +19,9 @@ import (
 )
 
 // Values calls every method of zero values, with zero arguments, empty readers, io.Discard, and batches of one empty
-// key. Each method must return without an error, return one of the errors in call, or panic with a text that begins
-// with the package's name. Values returns the methods that return without an error. Each exported type of the package
-// in the current folder that has exported methods must be among the values.
+// key. Each method must return without an error, return one of the errors that call allows, or panic with a text that
+// begins with the package's name. Values returns the methods that return without an error. Each exported type of the
+// package in the current folder that has exported methods must be among the values.
 func Values(t *testing.T, values ...any) (answer []string) {
 	t.Helper()
 	pkg, want := withMethods(t)
@@ -78,7 +78,7 @@ func Methods(t *testing.T, pkg string, v any) (name string, answer []string) {
 	return name, answer
 }
 
-// call reports whether the method returns without an error.
+// call calls a method and reports whether it returns without an error.
 func call(t *testing.T, pkg, name string, method reflect.Value, args []reflect.Value) (answers bool) {
 	t.Helper()
 	defer func() {
