@@ -98,8 +98,8 @@
 // In a filter that fits in the cache, SplitBlock with RapidHash has the fastest lookups; [docs/performance.md] has the
 // times of several processors and the command. In a larger filter, Add and Contains wait for memory. A key costs k
 // cache misses with DoubleHashing, one with Blocked and SplitBlock. If all keys are known before the first lookup, a
-// [Builder] fills the filter faster. [BloomFilter.AddMany] and [BloomFilter.ContainsMany] wait for several keys at
-// once. Union, Clone, Stats and the other methods that visit all bits take O(m).
+// [Builder] fills the filter faster. [BloomFilter.AddMany] and [BloomFilter.ContainsMany] let the cache misses of
+// several keys overlap. Union, Clone, Stats and the other methods that visit all bits take O(m).
 //
 // # Files
 //

@@ -208,7 +208,7 @@ func (c *customDigests) add(b *kernelArgs, h1, h2 uint64) bool {
 	return addAll(b.bits, few[:b.k])
 }
 
-// contains looks at four bits at a time, and stops if one of them is not set.
+// contains reports whether all bits of a key are set. After every four bits, it returns if one of them is unset.
 func (c *customDigests) contains(b *kernelArgs, h1, h2 uint64) bool {
 	set := uint64(1)
 	for i := range b.k {

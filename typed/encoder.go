@@ -59,7 +59,8 @@ func (e *encoder[T, S]) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a typed."+e.kind, "the methods of its set")
 }
 
-// groupKeys is the number of values that are encoded before a call of the set. The set prefetches 32 keys at a time.
+// groupKeys is the number of values that are encoded before a call of the set: a multiple of the 32 keys that a
+// BloomFilter prefetches at a time.
 const groupKeys = 64
 
 // keyBytes is the length of the longest key for which nothing is allocated.

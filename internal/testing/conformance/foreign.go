@@ -115,7 +115,7 @@ func (f Foreign[F]) Test(t *testing.T, filters ...F) {
 	tested.Test(t)
 }
 
-// Fuzz calls Format.Check with the bytes of the fuzzer.
+// Fuzz calls Format.Check with the seeds and with bytes that the fuzzer makes from them.
 func (f Foreign[F]) Fuzz(fuzz *testing.F, seeds ...[]byte) {
 	for _, seed := range seeds {
 		fuzz.Add(seed)
