@@ -3,7 +3,7 @@
 //
 //	watch := prombloom.New(10 * time.Second)
 //	watch.Add("users", prombloom.Local(g))    // a guard, or any filter in memory
-//	watch.Add("seen", remote)                 // one in Redis
+//	watch.Add("seen", remote)                 // a filter in Redis
 //	prometheus.MustRegister(watch)
 //
 // All metrics have the label filter, the name passed to Add.

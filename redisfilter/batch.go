@@ -22,7 +22,7 @@ type batch struct {
 	value    *incarnation
 	state    uint64 // that the next command assumes, see mode
 	done     int    // keys whose fate is known
-	repacked int    // number of further attempts
+	repacked int    // number of attempts after the first
 	resend   bool   // send the present command again at once
 	cached   []bool // which of the keys of the present command the cache had; nil for none
 

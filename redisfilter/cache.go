@@ -14,7 +14,7 @@ import (
 type cache struct {
 	words     uint64 // 0 if there is no cache
 	bits      atomic.Pointer[[]atomic.Uint64]
-	confirmed atomic.Int64 // local time, in nanoseconds, when the last command was sent that confirmed a key
+	confirmed atomic.Int64 // local send time of the last command that confirmed a key, in nanoseconds
 }
 
 // trusted is how long the cache answers after a confirmation.

@@ -1,5 +1,5 @@
 // Package redisfilter keeps a Bloom filter in Redis. Any number of processes and machines share the filter. Keys,
-// hashes and parameters are those of package bloom. The package runs on Redis 6.2 or later and on Valkey: on a single
+// hashes and parameters are as in package bloom. The package runs on Redis 6.2 or later and on Valkey: on a single
 // server, with Sentinel, or in a Cluster. It uses Lua scripts, and needs no module.
 //
 //	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"localhost:6379"}})

@@ -60,7 +60,7 @@ func appendDecimal(dst []byte, n uint64) []byte {
 }
 
 // blockOf returns the bits of key i in a layer. b.positions has the positions by the scheme first, so blockOf computes
-// only those by other schemes.
+// positions only by other schemes.
 func (b *batch) blockOf(i int, l layer, first *bloom.Scheme) block {
 	if l.scheme == first {
 		return blockOf(b.positionsOf(i))

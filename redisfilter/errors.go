@@ -18,10 +18,10 @@ var (
 	ErrMismatch = send.ErrMismatch
 
 	// ErrLost means that the filter or one of its shards is gone (evicted, flushed, deleted, lost in a restart) or was
-	// made anew by another process. Calls that notice it get the error. Later calls go on with the present value. If
-	// there is none, adds make it, and lookups return ErrLost until then. A filter that [WithTTL] lets expire is not
-	// lost. Writes that the server forgets in a crash or a failover are not noticed if the filter is still there: see
-	// README.md for how to configure the server.
+	// created again by another process. Calls that notice the loss return the error. Later calls use the present value.
+	// If there is none, the next add creates it, and lookups return ErrLost until then. A filter that [WithTTL] lets
+	// expire is not lost. Writes that the server forgets in a crash or a failover are not noticed if the filter is
+	// still there: see README.md for how to configure the server.
 	ErrLost = send.ErrLost
 
 	// ErrRefused means that the same call would fail again: there is no room, the name holds something else, the server

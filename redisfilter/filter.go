@@ -13,7 +13,7 @@ import (
 // All methods are safe for concurrent use by multiple goroutines.
 type Filter struct {
 	joined        *handle // nil in the zero Filter
-	adds, lookups []queue // of single keys, for each shard
+	adds, lookups []queue // queues of single keys, one per shard
 }
 
 // handle returns the handle. It panics for the zero Filter.

@@ -17,7 +17,7 @@ const leastKeys = 1024
 // many keys as the one before. A layer that is not the newest never changes. The state is the number of layers.
 type growing struct {
 	plan *plan
-	all  func() ([]layer, error) // all layers that a value can have, the oldest first, and the error for a further one
+	all  func() ([]layer, error) // returns all layers that a value can have, oldest first, and the error for one more
 }
 
 func newGrowing(f *plan) growing {

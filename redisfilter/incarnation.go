@@ -10,7 +10,7 @@ import (
 type shard struct {
 	name     string
 	value    atomic.Pointer[incarnation]
-	renewing chan struct{} // full while a goroutine renews the value
+	renewing chan struct{} // has an element while a goroutine renews the value
 }
 
 // An incarnation is the known state of a shard's value, from the value's creation until it has expired or was lost. An
@@ -26,7 +26,7 @@ type incarnation struct {
 	shift   atomic.Uint64          // generations to add to the server's clock, see add.lua
 	time    atomic.Pointer[sample] // estimate of the server's clock
 	looked  atomic.Pointer[look]   // the last result of askClock
-	lost    atomic.Bool            // if true, the next call goes on with the present value
+	lost    atomic.Bool            // if true, the next call uses the present value
 	expired atomic.Bool            // the value has expired, so that nothing was lost
 }
 

@@ -36,10 +36,10 @@ type header struct {
 	Epoch                           [epochBytes]byte
 	Fingerprint, N                  uint64
 	P                               float64
-	Millis, TTL                     int64 // of a generation, and of the filter
+	Millis, TTL                     int64 // in milliseconds: length of a generation, life of the filter
 	Growth                          bool
 	_                               [7]byte
-	End                             double // where the last epoch begins
+	End                             double // offset of the last epoch
 	State                           double // number of layers, or the latest generation
 	Left                            double // room for more keys in the newest layer or the latest generation
 	Expiry                          double // in Unix milliseconds, computed by the server; 0 for never

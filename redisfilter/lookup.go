@@ -125,8 +125,8 @@ func (f *handle) answered(ctx context.Context, r *reading) {
 	b.settle(r.to, answered)
 }
 
-// readHead compares head, the words before those of the keys, with the known state. It sets b.alive, the layers that
-// count, and b.again if the keys must be looked up once more.
+// readHead compares head, the words before the words of the keys, with the known state. It sets b.alive, the layers
+// that count, and b.again if the keys must be looked up once more.
 func (f *handle) readHead(ctx context.Context, r *reading, head []int64) {
 	b, v := r.batch, r.batch.value
 	b.again = false

@@ -175,8 +175,8 @@ func (f *handle) opened(r *request) (is found, err error) {
 }
 
 // Delete removes the filter from Redis for all processes. The next call of another handle returns [ErrLost]. The next
-// add of this handle makes the filter anew. Delete does not remove a filter that another process has made since under
-// the same name. After an error, some shards may have been removed; call Delete again.
+// add of this handle creates the filter again. Delete does not remove a filter that another process has made since
+// under the same name. After an error, some shards may have been removed; call Delete again.
 func (f *Filter) Delete(ctx context.Context) error {
 	h := f.handle()
 	for _, s := range h.shards {

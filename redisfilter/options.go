@@ -72,8 +72,8 @@ func WithBloom(opts ...bloom.Option) Option {
 }
 
 // WithTTL makes the filter expire d after its creation, by the server's clock. Adds do not extend its life. If an add
-// of a handle makes an expired filter anew, the new filter expires after d, too. The default is no expiry; the least d
-// is one second.
+// creates an expired filter again, the new filter expires after d, too. The default is no expiry; the least d is one
+// second.
 func WithTTL(d time.Duration) Option {
 	return func(o *options) { o.ttl = d }
 }

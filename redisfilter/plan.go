@@ -38,7 +38,8 @@ type layer struct {
 // A mode has the methods in which plain, growing and windowed filters differ. The state of a value is the number of its
 // layers, or its latest generation. It never decreases.
 type mode interface {
-	// size returns the scheme of the first layers, their number, and the room of each in keys, 0 for no limit.
+	// size returns the scheme of the first layers, their number, and the largest number of keys of each, 0 for no
+	// limit.
 	size() (s *bloom.Scheme, layers int, keys uint64, err error)
 
 	// expect returns the state that the value probably has now.

@@ -93,7 +93,7 @@ func (q *queue) send(ctx context.Context, b *batch) {
 	q.handle.round(ctx, q.add, []*batch{b})
 }
 
-// next takes the calls of the next command from the queue, without those that have ended. The caller holds q.mu.
+// next takes the calls of the next command from the queue, and drops calls that have ended. The caller holds q.mu.
 func (q *queue) next() (calls []*waiter) {
 	most := send.BatchKeys
 	if q.silent {

@@ -69,7 +69,7 @@ func (f *plan) stats() bloom.Stats {
 func sum(a, b uint64) uint64 { return a + min(b, math.MaxUint64-a) }
 
 // steadily calls the function do, which reads the value of a shard with several commands. Its argument has the layers
-// that count. If a generation has ended or a layer was added meanwhile, steadily calls do again.
+// that count. If a generation ends or a layer is added while do runs, steadily calls do again.
 func (f *handle) steadily(ctx context.Context, s *shard, do func(*batch) error) error {
 	const tries = 5
 	for range tries {

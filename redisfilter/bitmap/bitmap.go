@@ -61,8 +61,8 @@ type Filter struct {
 //	bloom.NewSchemeWithParams(bloom.Params{M: 21895, K: 5}, bloom.WithStrategy(guava.Mitz32))
 //
 // Guava has two strategies. The class BloomFilterHelper of many tutorials has the positions of guava.Mitz32. Guava's
-// own filters since release 17 have those of guava.Mitz64. With the wrong strategy there is no error, but keys are not
-// found: look up some known keys first, as the example does.
+// own filters since release 17 have the positions of guava.Mitz64. With the wrong strategy there is no error, but keys
+// are not found: look up some known keys first, as the example does.
 //
 // If ttl is not 0, an add sets it as the TTL of a bitmap that has none. With renew, each add sets the TTL, even if its
 // keys are present. Adds with a TTL run a script that sets the bits and the TTL in one step. The error wraps
@@ -218,8 +218,8 @@ func (f *Filter) addWithTTL(ctx context.Context, positions []uint64) (bits []boo
 	return bits, failed, call, nil
 }
 
-// Stats describes the filter. The server counts the bits. N and P are those of the scheme, M is that of the scheme or
-// of [GoZero], otherwise the length of the value in bits.
+// Stats describes the filter. The server counts the bits. N and P come from the scheme. M comes from the scheme or
+// [GoZero]; otherwise it is the length of the value in bits.
 func (f *Filter) Stats(ctx context.Context) (bloom.Stats, error) {
 	length, err := send.Do[int64](ctx, f.sender.Must(), f.key, "STRLEN", f.key)
 	if err != nil {

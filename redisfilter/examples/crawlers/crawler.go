@@ -21,7 +21,7 @@ type crawler struct {
 
 	mu     sync.Mutex
 	won    []string // the links that this crawler was the first to add
-	next   []string // won links that are to be fetched
+	next   []string // won links to fetch
 	unsure []string // pages that another crawler may also fetch
 }
 

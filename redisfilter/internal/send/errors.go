@@ -90,8 +90,8 @@ func Code(err error) string {
 	if found := inScript.FindStringSubmatch(reply); found != nil {
 		return found[1]
 	}
-	// The user has no permission for a command of the script. The first text is that of Redis 6.2 and 7.0, the second
-	// that of later versions.
+	// The user has no permission for a command of the script. The first text is from Redis 6.2 and 7.0, the second from
+	// later versions.
 	if strings.Contains(reply, "The user executing the script") || strings.HasPrefix(reply, "ERR ACL failure in script") {
 		return "NOPERM"
 	}

@@ -45,7 +45,7 @@ func (s *Sender) addAndWait(ctx context.Context, c *Call) {
 }
 
 // Confirmed returns an error that wraps ErrReplicas if too few replicas have confirmed an executed call. The reply to
-// the call is valid in any case.
+// the call is valid even then.
 func (s *Sender) Confirmed(c *Call) error {
 	if c.waited == nil {
 		return nil

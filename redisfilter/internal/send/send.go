@@ -1,7 +1,7 @@
 // Package send sends the commands of this module to Redis.
 //
-//   - The client does not repeat commands, see [Once]. Send repeats those that do not add. [Call.NotExecuted] reports
-//     whether an add may have reached the server.
+//   - The client does not repeat commands, see [Once]. Send repeats commands that do not add. [Call.NotExecuted]
+//     reports whether an add may have reached the server.
 //   - A call ends with its context, and a node that hangs delays only its own keys, see [Sender.Send].
 //   - Replicas confirm adds, see [Sender.Confirmed].
 //   - Errors name the key and the remedy, see [Explain].
