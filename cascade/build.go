@@ -153,7 +153,7 @@ func collect(ctx context.Context, hasher *bloom.Scheme, list iter.Seq2[[]byte, e
 	free := make(chan batch, 2*runtime.GOMAXPROCS(0))
 	var mu sync.Mutex
 	var found [][]digest // by batch: one slice that grows would take more than twice the memory
-	var broken func()    // repeats a worker's panic or exit in a custom hash or strategy
+	var broken func()    // repeats a panic or Goexit of a worker, from a custom hash or strategy
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	var workers sync.WaitGroup

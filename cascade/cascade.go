@@ -14,7 +14,7 @@
 //	1.44·log2(s/r) + 4.2  bits per key that is in
 //
 // For ten times as many keys out as in, this is 9 bits. For keys in neither list, the false-positive rate is at most
-// that of the first filter; see [New].
+// the rate of the first filter; see [New].
 //
 // Source: Larisch, Choffnes, Levin, Maggs, Mislove & Wilson 2017, "CRLite: A scalable
 // system for pushing all TLS revocations to all browsers", section IV.
@@ -147,9 +147,9 @@ func (c *Cascade) SizeBytes() (bytes uint64) {
 	return bytes
 }
 
-// Stats describes the cascade, in O(m). N, P and K are those of the first level. EstimatedCount is N, the exact number
-// of keys that are in. M, SizeBytes and Ones are those of all levels together. EstimatedFalsePositiveRate is
-// for keys in neither list.
+// Stats describes the cascade, in O(m). N, P and K describe the first level. EstimatedCount is N, the exact number of
+// keys that are in. M, SizeBytes and Ones are sums over all levels. EstimatedFalsePositiveRate is for keys in neither
+// list.
 func (c *Cascade) Stats() (s bloom.Stats) {
 	wrong := 0.0
 	if len(c.filters)%2 == 1 {

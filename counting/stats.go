@@ -26,8 +26,8 @@ func (f *Filter) BloomFilter() *bloom.BloomFilter {
 	return b
 }
 
-// Stats describes the result of [Filter.BloomFilter], in O(m). M is the number of counters, Ones the number of those
-// that are not 0, and SizeBytes the memory of all counters.
+// Stats describes the result of [Filter.BloomFilter], in O(m). M is the number of counters, Ones is the number of
+// counters that are not 0, and SizeBytes is the memory of all counters.
 func (f *Filter) Stats() bloom.Stats {
 	s := f.BloomFilter().Stats()
 	s.SizeBytes = f.SizeBytes()

@@ -149,7 +149,7 @@ func (g *Guard) scan(ctx context.Context, n uint64, p float64) error {
 	return g.build(ctx, newLayer(f, 0), nil)
 }
 
-// build adds the keys put after since to a filter and makes it the current one. See state.
+// build adds the keys that were put after the position since to a filter, and makes it the current one. See state.
 func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 	g.scanned.Store(0)
 	before := g.state.Load()
@@ -182,7 +182,7 @@ func (g *Guard) build(ctx context.Context, l *layer, since []byte) (err error) {
 // publish replaces the state, and retires the old one.
 func (g *Guard) publish(s *state) { g.retired = append(g.retired, g.state.Swap(s).puts) }
 
-// list adds the keys put after since to a filter.
+// list adds the keys that were put after the position since to a filter.
 func (g *Guard) list(ctx context.Context, l *layer, since []byte) error {
 	const often = 256 // keys between two checks of ctx, so that the checks cost little
 	keys, added := uint64(0), uint64(0)

@@ -43,9 +43,9 @@ func (s snapshot) WriteTo(w io.Writer) (int64, error) {
 }
 
 // Save writes the filter and the store's position to the Guard's file, as [persist.Save] does: after a crash at any
-// moment it is the old file or the new one. Puts continue meanwhile. The shorter the interval between saves, the fewer
-// keys Open must list. Save returns the position. If the store keeps a log only for the Guard, the log can be deleted
-// up to this position.
+// moment, the file is the complete old one or the complete new one. Puts continue during the save. The shorter the
+// interval between saves, the fewer keys Open must list. Save returns the position. If the store keeps a log only for
+// the Guard, the log can be deleted up to this position.
 //
 // The error wraps [ErrNotReady] if there is no filter yet, and [bloom.ErrInvalid] if there is no
 // path or the position is too short or too long. Save also returns any error from ctx, the store or

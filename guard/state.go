@@ -52,7 +52,7 @@ type state struct {
 // the old state.
 type puts struct {
 	_      [64]byte
-	inside atomic.Int64 // number of Puts in the state, plus retired if the state was replaced
+	inside atomic.Int64 // number of Puts in the state, plus the bit retired if it was replaced
 	idle   chan struct{}
 	once   sync.Once
 	_      [64]byte

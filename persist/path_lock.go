@@ -11,7 +11,7 @@ var pathLocks = struct {
 	of map[string]*pathLock
 }{of: map[string]*pathLock{}}
 
-// A pathLock is the lock of a path.
+// A pathLock is held while a Save writes to its path.
 type pathLock struct {
 	sync.Mutex
 	wanted int // Saves that have the lock or wait for it

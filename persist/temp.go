@@ -66,7 +66,7 @@ func folder(path string) string {
 // osFiles is the operating system's file system.
 type osFiles struct{}
 
-// An osFile is a temporary file.
+// An osFile is a tempFile of the operating system.
 type osFile struct{ *os.File }
 
 // writers limits the number of files that a process writes at a time. Each needs two descriptors, and a thread while it
@@ -86,7 +86,7 @@ func (osFiles) create(path string, old *os.File) (tempFile, error) {
 			<-writers
 			return nil, err
 		}
-		if lock(f) != errLocked && isNamed(f) { // some network file systems cannot lock
+		if lock(f) != errLocked && isNamed(f) { // other errors do not matter: some network file systems cannot lock
 			if old != nil {
 				if _, err := takeOwner(f, old); err != nil { // early: the filter is not written yet
 					osFiles{}.discard(&osFile{f})
@@ -153,7 +153,7 @@ func (f *osFile) inherit(old *os.File) error {
 
 func (f *osFile) allocate(offset, bytes int64) error {
 	size := offset + bytes
-	data, err := mapFile(f.File, int(size), false) // before the space is allocated
+	data, err := mapFile(f.File, int(size), false) // a check, before the space is allocated
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func removeLeftovers(dir string, lock func(*os.File) error) {
 		}
 		for _, name := range names {
 			if !strings.HasSuffix(name, unfinished) {
-				continue // Match takes microseconds, tens of them for long names
+				continue // saves the time of Match, up to tens of microseconds
 			}
 			if is, _ := filepath.Match(temporary, name); !is {
 				continue

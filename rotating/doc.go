@@ -38,7 +38,7 @@
 // found every minute is still visited once per window. With [Filter.Renew], the age counts from the last call.
 //
 // If a new key is a false positive, Add does not add it: on average one of 1/p keys. Such a key looks present until the
-// older keys are forgotten. Renew adds the key in any case.
+// older keys are forgotten. Renew always adds the key.
 //
 // # Clock
 //

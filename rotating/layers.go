@@ -80,7 +80,7 @@ func (p plan) next(earlier []part, has part) uint64 {
 
 // withMargin returns keys plus three standard deviations of a Poisson distribution whose mean is keys.
 func withMargin(keys uint64) uint64 {
-	keys = min(keys, 1<<52) // a larger number takes more than the 2^53 bits of a filter
+	keys = min(keys, 1<<52) // more keys need more than the 2^53 bits that a filter can have
 	return keys + 3*uint64(math.Sqrt(float64(keys)))
 }
 

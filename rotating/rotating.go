@@ -149,7 +149,7 @@ func (f *Filter) SizeBytes() uint64 {
 	return f.layers.Load().SizeBytes()
 }
 
-// Stats describes the filter, in O(m). P is the argument of [New], K is that of the newest layer, and SizeBytes is the
+// Stats describes the filter, in O(m). P is the argument of [New], K is the k of the newest layer, and SizeBytes is the
 // memory of all layers. The other numbers are for the layers that are not forgotten: N is the number of keys that they
 // have room for, and EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {

@@ -21,8 +21,8 @@
 // A lookup reads the layers from the newest to the oldest, so an absent key costs one lookup per layer. If n was right,
 // there is one layer, at about rate p/2. It takes 1.4 bits per key more than a plain filter. If n was ten times too
 // small, there are four layers. The last takes 6.2 bits per key more, and on average half of it is unused. The memory
-// is 1.3 times that of a plain filter for the keys so far when the last layer is full, and up to 3.9 times when a new
-// one begins. If you know n within a factor of two, a plain filter for the larger n is smaller and faster.
+// is 1.3 times the memory of a plain filter for the keys so far when the last layer is full, and up to 3.9 times when a
+// new one begins. If you know n within a factor of two, a plain filter for the larger n is smaller and faster.
 //
 // # When it is full
 //

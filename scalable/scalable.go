@@ -150,7 +150,7 @@ func (f *Filter) Count() uint64 { return f.now().Keys() }
 func (f *Filter) SizeBytes() uint64 { return f.now().SizeBytes() }
 
 // Stats describes the filter, in O(m). N is the number of keys that the present layers have room for; with more keys,
-// the filter grows. K is that of the newest layer. EstimatedCount is [Filter.Count].
+// the filter grows. K is the k of the newest layer. EstimatedCount is [Filter.Count].
 func (f *Filter) Stats() bloom.Stats {
 	s := f.now().Stats()
 	s.P = f.p
