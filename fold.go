@@ -11,8 +11,8 @@ import (
 // same keys were added. f does not change. The result's P is p, and its N is the number of keys up to which it keeps p.
 //
 // The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the smallest factor is 2 and the
-// keys need a little more than half of m, nothing is saved. So choose a multiple of 2520 words or blocks, which has all
-// divisors from 1 to 10: if the keys need a little more than a tenth of m, the result has a ninth of m.
+// keys need a little more than half of m, nothing is saved. So choose m as a multiple of 2520 words or blocks, which
+// has all divisors from 1 to 10: if the keys need a little more than a tenth of m, the result has a ninth of m.
 //
 // FoldTo takes O(m) time, at most about ten passes over m, and up to m bits of memory. It may run
 // while keys are added: the result contains every key whose Add returned before FoldTo was called.
