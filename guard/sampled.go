@@ -18,7 +18,7 @@ const (
 	weight = 256     // what a sampled call adds, a power of two
 )
 
-// add counts every call at first. Later, one call in weight, on average, adds weight.
+// add counts every call at first. Later, it ignores most calls, but counts one in weight, on average, as weight calls.
 func (c *sampled) add() {
 	switch {
 	case !c.many.Load():

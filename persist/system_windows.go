@@ -69,7 +69,7 @@ func rename(from, to string, replace bool) error {
 	return nil
 }
 
-// notImplemented reports whether a system or a file system lacks an operation.
+// notImplemented reports whether err means that the system or the file system lacks an operation.
 func notImplemented(err error) bool {
 	return slices.ContainsFunc([]error{
 		windows.ERROR_INVALID_FUNCTION, windows.ERROR_NOT_SUPPORTED, windows.ERROR_INVALID_PARAMETER, windows.ERROR_CALL_NOT_IMPLEMENTED,

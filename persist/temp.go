@@ -180,7 +180,7 @@ func writeZeros(f *os.File, offset, bytes int64) error {
 	return nil
 }
 
-// notSupported reports whether a file system lacks an operation.
+// notSupported reports whether err means that a file system lacks an operation.
 func notSupported(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
 }

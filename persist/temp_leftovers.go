@@ -22,8 +22,8 @@ var temporary = "?*." + strings.Repeat("[0-9a-f]", 16) + unfinished
 var nextSearch atomic.Int64
 
 // removeLeftovers removes the temporary files in a folder, except files that are locked or that it cannot open for
-// writing. After a folder of more than 4,096 names, it removes nothing for 20 times the time that it took, so that not
-// every Save reads 100,000 names.
+// writing. After a search of a folder with more than 4,096 names, it does nothing for 20 times as long as the search
+// took, so that not every Save reads 100,000 names.
 func removeLeftovers(dir string, lock func(*os.File) error) {
 	start := time.Now()
 	if start.UnixNano() < nextSearch.Load() {

@@ -15,8 +15,8 @@ import (
 )
 
 // A Source is a filter that a [Collector] watches. Filters in Redis are Sources. [Local] makes a Source of a filter in
-// memory. If a Source has a method Metrics() map[string]float64, as guards and filters in Redis have, the numbers under
-// the names of their Metrics become metrics, too. The method must not block.
+// memory. Guards and filters in Redis also have a method Metrics() map[string]float64. If a Source has it, the numbers
+// with names that this package knows become metrics, too. The method must not block.
 type Source interface {
 	Stats(ctx context.Context) (bloom.Stats, error)
 }

@@ -47,7 +47,7 @@ func (b *batch) next() int { return min(len(b.indices), b.done+commandKeys) }
 // use sets the incarnation of a batch, and the state that the incarnation probably has now.
 func (b *batch) use(f *handle, v *incarnation) { b.value, b.state = v, f.plan.mode.expect(v.known()) }
 
-// settle sets the fate of the keys from done to end.
+// settle sets the fate of the keys from index done to end-1, and then done = end. Unsure keys also get the answer true.
 func (b *batch) settle(end int, fate fate) {
 	for _, i := range b.indices[b.done:end] {
 		if b.fates[i] = fate; fate == unsure {
@@ -66,7 +66,7 @@ func (b *batch) tryAgain(why string) {
 	b.resend = b.err == nil
 }
 
-// askCache notes which keys of the next command the cache has.
+// askCache records in b.cached which keys of the next command the cache has.
 func (b *batch) askCache() {
 	b.cached = b.cached[:0]
 	if b.value.cache.bits.Load() == nil {

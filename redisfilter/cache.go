@@ -40,7 +40,7 @@ func (c *cache) mayAnswer() bool { return elapsed()-time.Duration(c.confirmed.Lo
 // confirm records that the reply to a command sent at this time has confirmed a key of the cache.
 func (c *cache) confirm(sent time.Duration) { c.confirmed.Store(int64(sent)) }
 
-// learn sets the bits of a key that the server has, by the reply to a command that was sent at this time.
+// learn sets the bits of a key that the server has, according to the reply to a command that was sent at this time.
 func (c *cache) learn(positions []uint64, sent time.Duration) {
 	if c.words == 0 {
 		return

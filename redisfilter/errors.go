@@ -157,7 +157,7 @@ func (c causes) err() error {
 	return &send.Error{Err: all}
 }
 
-// joined wraps several errors. Its text consists of texts.
+// joined wraps the errors errs. Its text is made of texts, which may summarize some of them.
 type joined struct {
 	errs  []error
 	texts []string

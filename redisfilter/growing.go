@@ -75,8 +75,8 @@ func (m growing) upTo(count, limit uint64) ([]layer, error) {
 
 func (m growing) expect(k known) uint64 { return k.state }
 
-// adding returns the layers for an add to a value with state layers. If state is more than the known number, the add
-// makes a layer, so all layers must fit in this handle's limit.
+// adding returns the layers for an add to a value whose number of layers is state. If state is more than the known
+// number, the add makes a layer, so all layers must fit in this handle's limit.
 func (m growing) adding(k known, state uint64) ([]layer, []any, error) {
 	limit := uint64(maxValue)
 	if state > k.state {

@@ -16,7 +16,7 @@ type handle struct {
 	shards []*shard
 }
 
-// Texts of ErrLost.
+// Texts of errors that wrap ErrLost.
 const (
 	isGone  = "value missing, replaced or truncated; keys were lost"
 	isOlder = "the server went back to an older value (failover, restart or restore); keys were lost"

@@ -30,7 +30,8 @@ type incarnation struct {
 	expired atomic.Bool            // the value has expired, so that nothing was lost
 }
 
-// newIncarnation returns the incarnation of a value that was found. sent is the local time when the command was sent.
+// newIncarnation returns the incarnation of the value in h, a reply of open.lua. sent is the local time when the
+// command was sent.
 func newIncarnation(f *plan, h found, sent time.Duration) *incarnation {
 	v := &incarnation{epoch: h.epoch(), ttl: h.ttl(), expiry: h.Expiry, expires: h.expires()}
 	v.state.Store(h.State.whole())

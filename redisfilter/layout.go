@@ -52,7 +52,7 @@ type header struct {
 // A double is a number as Lua has it: integers are exact up to 2^53.
 type double float64
 
-// Every integer up to maxExact is a double. Generations and times stay below it.
+// A double holds every integer up to maxExact exactly. Generations and times stay below it.
 const maxExact = 1 << 53
 
 // whole returns x as an integer, or math.MaxUint64 if it is not an integer from 0 to 2^53.
@@ -104,7 +104,7 @@ func (h header) expires() (t time.Time) {
 	return t
 }
 
-// options returns the options of a handle that joins a filter with this header.
+// options returns the options of a handle that joins a filter with this header. o has the options of the caller.
 func (h header) options(o options) (options, error) {
 	o.bloom = h.hash(o.bloom)
 	o.shards, o.growth, o.windowed, o.generations = int(h.Shards), h.Growth, h.Generations > 0, int(h.Generations)

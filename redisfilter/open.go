@@ -86,7 +86,7 @@ func open(ctx context.Context, sender *send.Sender, name string, n uint64, p flo
 	return f, nil
 }
 
-// lookAtOnce is the number of shards in one pipeline of join.
+// lookAtOnce is the number of shards that join reads in one pipeline.
 const lookAtOnce = 64
 
 // join makes or joins every shard, or only joins them if mayMake is false. It looks at all shards before it makes one:

@@ -106,9 +106,9 @@ func WithGrowth() Option {
 // choice. Lookups and adds read count+1 generations.
 //
 // The rate is at most p for any number of keys. If a generation has n keys, adds of new keys return [bloom.ErrFull]
-// until the next one begins. Keys are not evenly distributed, so each shard has room for its share of n and six
-// standard deviations. Only with a negligible probability is a shard full before the generation has n keys. Adding a
-// key that is remembered does not renew it.
+// until the next generation begins. Keys are not evenly distributed, so each shard has room for its share of n and six
+// standard deviations. So it is very unlikely that a shard is full before the generation has n keys. Adding a key that
+// is remembered does not renew it.
 //
 // The server's clock decides. An add forgets the keys whose window has ended by that clock. A lookup returns false for
 // such a key only after an add has forgotten it, or if the clock has passed the end of the key's window since the last

@@ -28,7 +28,7 @@ type queue struct {
 // sideBySide is the number of commands of a queue that run at the same time.
 const sideBySide = 4
 
-// A waiter is a call whose key waits for the next free command of the queue.
+// A waiter is a call whose key waits until a command of the queue has returned.
 type waiter struct {
 	ctx       context.Context
 	key       []byte
@@ -56,7 +56,7 @@ func (q *queue) do(ctx context.Context, key []byte, positions []uint64) (bool, f
 	return result(b, 0)
 }
 
-// wait lets the call wait for its answer. The caller holds q.mu; wait unlocks it.
+// wait puts the call into the queue and waits for its answer. The caller holds q.mu; wait unlocks it.
 func (q *queue) wait(ctx context.Context, key []byte, positions []uint64) (bool, fate, error) {
 	// The waiter has copies, because the call may have ended when the command is sent.
 	w := &waiter{ctx: ctx, key: slices.Clone(key), positions: slices.Clone(positions), done: make(chan struct{})}

@@ -74,7 +74,7 @@ func reply[T any](r *request) (v T, err error) {
 	return send.As[T](r.cmd.Val())
 }
 
-// numberIn returns the number after the code of an error reply: the state of the value in a reply send.More.
+// numberIn returns the number after the code of an error reply: with the code send.More, it is the state of the value.
 func numberIn(err error) (n uint64, ok bool) {
 	_, failed := fmt.Sscanf(send.Reply(err), send.Code(err)+" %d", &n)
 	return n, failed == nil

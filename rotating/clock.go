@@ -75,8 +75,8 @@ func (m moment) after(from, to time.Time, length time.Duration) moment {
 	if passed := to.Sub(from); passed < math.MaxInt64 {
 		return m.add(passed, length)
 	}
-	// The difference is 292 years or more, so it needs 128 bits. to is later, so the difference of the seconds is right
-	// as a uint64.
+	// The difference is 292 years or more, so it needs 128 bits. The time to is after from, so the difference of their
+	// seconds fits in a uint64.
 	hi, lo := bits.Mul64(uint64(to.Unix())-uint64(from.Unix()), uint64(time.Second))
 	var carry uint64
 	lo, carry = bits.Add64(lo, uint64(to.Nanosecond())+uint64(m.within), 0)

@@ -130,8 +130,8 @@ func (f *Filter) kept(earlier []part) uint64 {
 // n/generations keys.
 const promised = 13
 
-// checkPlan sets the scheme and the memory reserved for each generation. It returns an error if the
-// strategy or the hash would end the growth, or if n keys per window need more than the limit.
+// checkPlan sets the scheme and the memory reserved for each generation. It returns an error if the strategy or the
+// hash cannot have the rates of later layers, or if n keys per window need more than the memory limit.
 func (f *Filter) checkPlan() (err error) {
 	first := withMargin(f.plan.guess())
 	keys := []uint64{first}

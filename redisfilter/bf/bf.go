@@ -146,7 +146,7 @@ func (f *Filter) command(ctx context.Context, add bool, keys [][]byte, answers [
 	return cmp.Or(f.read(cmd.Val(), answers), batch.Repeated(call, answers))
 }
 
-// read reads one answer per key: 0 or 1, a boolean in RESP3, or an error for this key.
+// read decodes a reply with one answer per key: 0 or 1, a boolean in RESP3, or an error for this key.
 func (f *Filter) read(reply any, answers []bool) error {
 	elements, _ := reply.([]any)
 	var failed redisfilter.AddError
@@ -207,7 +207,7 @@ func Pull(ctx context.Context, client redis.UniversalClient, name string, opts .
 	}, opts...)
 }
 
-// scan sends BF.SCANDUMP.
+// scan sends BF.SCANDUMP. It returns a chunk of the filter's dump and the iterator for the next chunk.
 func scan(ctx context.Context, sender *send.Sender, name string, iterator int64) (next int64, chunk []byte, err error) {
 	reply, err := send.Do[[]any](ctx, sender, name, "BF.SCANDUMP", name, iterator)
 	if err != nil {

@@ -68,7 +68,7 @@ func Start(t *testing.T, name string, args ...string) *Process {
 	return p
 }
 
-// Finish returns when the child has ended by itself.
+// Finish waits until the child has ended by itself. It fails the test if the child has failed.
 func (p *Process) Finish(t *testing.T) {
 	t.Helper()
 	if err := p.Wait(); err != nil {

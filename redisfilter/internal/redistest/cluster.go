@@ -176,8 +176,8 @@ func (c *Cluster) Move(key string, to *Server) {
 }
 
 func (c *Cluster) move(key string, to *Server) error {
-	// A node that does not know the latest epoch would take the slot with an older epoch, and lose it
-	// when it learns the latest one.
+	// A node that does not know the latest epoch would take the slot with an older epoch, and lose the slot when it
+	// learns the latest epoch.
 	epochs := map[string]bool{}
 	for _, n := range c.living() {
 		_, rest, _ := strings.Cut(n.Client.ClusterInfo(bg).Val(), "cluster_current_epoch:")

@@ -82,7 +82,7 @@ func (v verb) MarshalBinary() ([]byte, error) {
 	return []byte(v.name), nil
 }
 
-// where returns the address of the call's node, if known, for errors.
+// where returns the address of the call's node for error texts, or a general name if it is unknown.
 func (c *Call) where() string {
 	switch addr := c.node.Load(); {
 	case addr == nil || *addr == "":

@@ -92,8 +92,8 @@ func New(client redis.UniversalClient, replicas int, timeout time.Duration) (*Se
 	return &Sender{Client: client, Replicas: replicas, Timeout: timeout}, nil
 }
 
-// find stores and returns the address of a call's node, "" if unknown. A cluster client may first have to load the
-// slots.
+// find stores the address of a call's node in the call, and returns it: "" if unknown. A cluster client may first have
+// to load the slots.
 func (s *Sender) find(ctx context.Context, c *Call) (addr string) {
 	switch client := s.Client.(type) {
 	case *redis.Client:
@@ -172,7 +172,7 @@ func (s *Sender) all(ctx context.Context, calls []*Call) {
 	others.Wait()
 }
 
-// groups divides calls by node, or by key if replicas confirm adds.
+// groups returns the calls in one group per node, or one per key if replicas must confirm adds.
 func (s *Sender) groups(ctx context.Context, calls []*Call) [][]*Call {
 	wait := s.Replicas > 0 && calls[0].Add
 	var groups [][]*Call
