@@ -240,7 +240,7 @@ func collect(ctx context.Context, hasher *bloom.Scheme, list iter.Seq2[[]byte, e
 	return slices.Concat(found...), count, err
 }
 
-// conflict names the key of the second list that has this digest.
+// conflict returns an ErrConflict that names the key of the second list with this digest.
 func conflict(hasher *bloom.Scheme, out iter.Seq2[[]byte, error], d digest) error {
 	for key, err := range out {
 		if err != nil {

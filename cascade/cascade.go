@@ -57,7 +57,7 @@ func (c *Cascade) Contains(key []byte) bool {
 // ContainsString is [Cascade.Contains] for a string, without copying it.
 func (c *Cascade) ContainsString(key string) bool { return c.Contains(memory.BytesOf(key)) }
 
-// contains looks up a key in the levels from first on. All earlier levels contain the key.
+// contains looks up a key in the levels from first on. The caller knows that all earlier levels contain the key.
 func (c *Cascade) contains(h1, h2 uint64, first int) bool {
 	for i := first; i < len(c.filters); i++ {
 		if !c.filters[i].ContainsDigest(level(h1, h2, i)) {
@@ -112,8 +112,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// smallest returns the rate of the first level that makes the cascade smallest: sqrt(1/2)·in/out, at most 1/2. If that
-// is too small for the strategy or the hash, it returns a rate of less than twice the smallest possible one.
+// smallest returns the rate of the first level that makes the cascade smallest: sqrt(1/2)·in/out, at most 1/2. If the
+// strategy or the hash cannot have so small a rate, it returns less than twice the smallest possible rate.
 //
 // Source: Larisch et al. 2017, section IV.
 func smallest(in, out uint64, opts []bloom.Option) float64 {

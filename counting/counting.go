@@ -51,7 +51,7 @@ func (f *Filter) check() {
 	}
 }
 
-// maxK is the largest k for which nothing is allocated. Only strategies of other systems have a larger one.
+// maxK is the largest k for which nothing is allocated. Only strategies of other systems have a larger k.
 const maxK = 64
 
 // A buffer has room for a key's positions on the caller's stack.

@@ -61,8 +61,8 @@ func (p plan) guess() uint64 {
 // rate returns the false-positive rate for layer i of a generation.
 func (p plan) rate(i int) float64 { return layered.Rate(p.p/float64(p.generations+1), i) }
 
-// next returns the number of keys for the next layer of a generation. earlier describes the earlier generations, and
-// has this one, which may have no layers yet.
+// next returns the number of keys for the next layer of a generation. The parameter earlier describes the earlier
+// generations. The parameter has describes this one, which may have no layers yet.
 func (p plan) next(earlier []part, has part) uint64 {
 	keys := []uint64{p.guess()}
 	for _, one := range earlier {
@@ -84,8 +84,9 @@ func withMargin(keys uint64) uint64 {
 	return keys + 3*uint64(math.Sqrt(float64(keys)))
 }
 
-// withLayer appends a layer for generation g and drops the layers that are forgotten by then. If memory is short, the
-// layer is for fewer keys: at least a sixteenth of them. But the generation always gets room for n/generations keys.
+// withLayer appends a layer for generation g and drops the layers that are forgotten in that generation. If memory is
+// short, the layer is for fewer keys: at least a sixteenth of them. But the generation always gets room for
+// n/generations keys.
 func (f *Filter) withLayer(l layered.Layers, g int64) (layered.Layers, error) {
 	earlier, has := parts(l), part{generation: g}
 	if last := len(earlier) - 1; last >= 0 && earlier[last].generation == g {
