@@ -260,8 +260,8 @@ func (s *Scheme) secret() (secret [16]byte) {
 	return secret
 }
 
-// secretCheckText is hashed to check a secret. Files and logs contain half of its digest, which may reveal where a
-// filter has its bits. So the text must not be a key that programs add.
+// secretCheckText is hashed to check a secret. Files and logs contain half of its digest. If a program added the text
+// as a key, this half would tell something about the positions of a present key.
 const secretCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
 
 // secretCheck returns half of the digest of secretCheckText under a secret.

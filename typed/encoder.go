@@ -46,7 +46,7 @@ func (e *encoder[T, S]) ContainsMany(values []T, found []bool) int {
 	return count
 }
 
-// String returns a line for a log: the type of the values, and the set's own description.
+// String returns a line for a log: the type of the values, and the description of the filter.
 func (e *encoder[T, S]) String() string {
 	return fmt.Sprintf("typed.%s(values=%T set=%v)", e.kind, *new(T), e.set)
 }
@@ -54,7 +54,8 @@ func (e *encoder[T, S]) String() string {
 // LogValue returns what String returns, for package log/slog.
 func (e *encoder[T, S]) LogValue() slog.Value { return slog.StringValue(e.String()) }
 
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use the set's methods.
+// MarshalText returns an error, so that encoding/json and encoders of XML, YAML and TOML do not write an empty value.
+// Use the methods of the filter that New took.
 func (e *encoder[T, S]) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a typed."+e.kind, "the methods of its set")
 }

@@ -44,8 +44,8 @@ func OpenDays(dir string, n uint64, secret [16]byte) (*Days, error) {
 }
 
 // Add returns true to exactly one caller per key, even around midnight: callers before and after midnight add to one
-// common file, and only the winner in this file gets true. If Add always added to both files, or called Contains of
-// yesterday's, a key could have no winner or two.
+// common file, and only the winner in this file gets true. Simpler rules are wrong: with an add to both files each
+// time, a key could have no winner; with a lookup in yesterday's file instead of an add, two.
 func (d *Days) Add(key []byte) (bool, error) {
 	f, err := d.files()
 	if err != nil {

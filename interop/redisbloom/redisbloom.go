@@ -221,7 +221,8 @@ func (f *Filter) Stats() bloom.Stats {
 	return s
 }
 
-// MarshalText returns an error, also to encoding/json, XML, YAML and TOML: use [Filter.WriteTo].
+// MarshalText returns an error, so that encoding/json and encoders of XML, YAML and TOML do not write an empty value.
+// Use [Filter.WriteTo].
 func (f *Filter) MarshalText() ([]byte, error) {
 	return nil, failure.NoText("a redisbloom.Filter", "WriteTo")
 }

@@ -56,8 +56,8 @@ var layouts = map[string][2]string{
 	format.Cascade: {"1", "f"}, format.Guard: {"31f0", "-"},
 }
 
-// sealer returns a function that corrects all checksums of a changed copy of data, a file of this module, or nil for
-// other data.
+// sealer takes the bytes of a file of this module. It returns a function that corrects all checksums of a changed copy
+// of them. For other data, it returns nil.
 func sealer(data []byte) func(forged []byte) {
 	if strings.HasPrefix(string(data), format.Mapped) {
 		return func(forged []byte) {

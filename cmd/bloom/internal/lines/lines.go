@@ -130,8 +130,8 @@ func (in *Input) Each(work func(c *Chunk) (int, error), print func(c *Chunk) err
 	}
 }
 
-// answer calls work with each piece of a chunk, and print with the lines that work has answered. If Room is nil, the
-// whole chunk is one piece.
+// answer calls the function work with each piece of a chunk, and then the function print with the lines that work has
+// answered. Without in.Room, the whole chunk is one piece.
 func (in *Input) answer(c *Chunk, work func(c *Chunk) (int, error), print func(c *Chunk) error) (err error) {
 	for _, text := range in.doubts(c) {
 		if !in.warned[text] && len(in.Keys) == 0 {
