@@ -187,16 +187,18 @@ func TestEveryInterleaving(t *testing.T) {
 	require.Positive(t, nobody, "starts from which nobody may win, all with another key")
 	t.Logf("%d starts, %d states, never a second winner; from %d nobody may win, all with another key", starts, states, nobody)
 }
-
-// starts calls try with the bits that are set at the start, and the ones that other keys may set. Without
-// -long, keys of many bits start with all or nearly all of them set, or none.
+//  starts calls try with the bits that are set at the start, and the ones that other keys may set. Keys of many bits
+// start with all or nearly all of them set, or none: there are 65,536 sets of 16 bits.
 func (w *world) starts(try func(start, others uint16)) {
-	few := 2
-	if len(w.place) > 8 && !*testkit.Long {
+	few, many := 2, 4
+	if len(w.place) > 8 {
 		few = 1
 	}
+	if *testkit.Long {
+		many = 8
+	}
 	for start := 0; start <= int(w.all()); start++ {
-		if unset := len(w.place) - bits.OnesCount(uint(start)); len(w.place) > 4 && unset > few && start > 0 && !*testkit.Long {
+		if unset := len(w.place) - bits.OnesCount(uint(start)); len(w.place) > many && unset > few && start > 0 {
 			continue
 		}
 		for others := 0; others <= int(w.all()); others++ {
