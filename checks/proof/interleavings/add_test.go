@@ -188,8 +188,7 @@ func TestEveryInterleaving(t *testing.T) {
 	t.Logf("%d starts, %d states, never a second winner; from %d nobody may win, all with another key", starts, states, nobody)
 }
 
-//	starts calls try with the bits that are set at the start, and the ones that other keys may set. Keys of many bits
-//
+// starts calls try with the bits that are set at the start, and the ones that other keys may set. Keys of many bits
 // start with all or nearly all of them set, or none: there are 65,536 sets of 16 bits.
 func (w *world) starts(try func(start, others uint16)) {
 	few, many := 2, 4
