@@ -139,9 +139,11 @@ func (s *Server) Kill() {
 // Close of go-redis 9.19 can wait without end for a connection that waits for a reply.
 func (s *Server) Hang(t testing.TB) {
 	t.Helper()
-	signal := func(name string) error { return exec.Command("kill", name, strconv.Itoa(s.process.Pid)).Run() }
-	require.NoError(t, signal("-STOP"))
-	t.Cleanup(func() { signal("-CONT") }) // an error if it was killed
+	signal := func(name string) error { // not every machine has a program kill, but every sh
+		return exec.Command("sh", "-c", fmt.Sprint("kill -", name, " ", s.process.Pid)).Run()
+	}
+	require.NoError(t, signal("STOP"))
+	t.Cleanup(func() { signal("CONT") }) // an error if it was killed
 }
 
 // Eventually waits until ok returns no error, or fails after a minute.
