@@ -32,6 +32,9 @@ func TestHang(t *testing.T) {
 			t.Parallel()
 			handles := map[string]*filter{}
 			for call := range calls {
+				if call == "AddMany" { // it tries for ever
+					continue
+				}
 				f, err := redisfilter.Open(bg, c.client(), "{f}", 1000, 0.01, noCache, redisfilter.WithShards(4))
 				require.NoError(t, err)
 				_, err = f.AddMany(bg, keysOf(0, 100), nil)
@@ -41,9 +44,6 @@ func TestHang(t *testing.T) {
 			c.node.Hang(t)
 			var all redistest.Group
 			for call, f := range handles {
-				if call == "AddMany" {
-					continue
-				}
 				all.Go(func() {
 					began := time.Now()
 					err := calls[call](f, 1000)
