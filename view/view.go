@@ -26,6 +26,7 @@ package view
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/bits"
@@ -158,7 +159,7 @@ func refusal(data []byte) error {
 // [bloom.ErrNotPortable] for [bloom.MapHash], because that hash differs in every process.
 func Over(s *bloom.Scheme, bits []byte) (Filter, error) {
 	switch {
-	case s == nil:
+	case errors.Is(s.Portable(), bloom.ErrInvalid): // nil or the zero Scheme
 		return Filter{}, failure.Errorf(bloom.ErrInvalid, "a view without a Scheme, want one of NewScheme")
 	case s.Hash() == bloom.MapHash:
 		return Filter{}, failure.Errorf(bloom.ErrNotPortable, "a view with hash %v, which differs in every process", s.Hash())

@@ -257,9 +257,11 @@ func TestOverRefuses(t *testing.T) {
 		}
 		require.ErrorIs(t, err, bloom.ErrInvalid)
 	}
-	_, err := Over(nil, nil)
-	require.ErrorIs(t, err, bloom.ErrInvalid)
-	_, err = Over(bloom.MustNew(10, 0.1, bloom.WithHash(bloom.MapHash)).Scheme(), make([]byte, 8))
+	for _, zero := range []*bloom.Scheme{nil, {}} {
+		_, err := Over(zero, nil)
+		require.ErrorIs(t, err, bloom.ErrInvalid)
+	}
+	_, err := Over(bloom.MustNew(10, 0.1, bloom.WithHash(bloom.MapHash)).Scheme(), make([]byte, 8))
 	require.ErrorIs(t, err, bloom.ErrNotPortable)
 }
 

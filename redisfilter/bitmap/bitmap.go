@@ -73,7 +73,7 @@ func Open(client redis.UniversalClient, key string, positions Positions, ttl tim
 	case err != nil:
 	case ttl < 0 || ttl > 0 && ttl < time.Millisecond || ttl == 0 && renew:
 		err = send.Errorf(bloom.ErrInvalid, "TTL %v, want at least 1ms, or 0 for none that is never renewed", ttl)
-	case positions == nil || isScheme && s == nil:
+	case positions == nil || isScheme && errors.Is(s.Portable(), bloom.ErrInvalid): // nil or the zero Scheme
 		err = send.Errorf(bloom.ErrInvalid, "no positions, want a Scheme of NewScheme")
 	case isScheme && s.Params().M > maxBits:
 		err = send.Errorf(bloom.ErrTooLarge, "m = %d bits, want at most %d", s.Params().M, uint64(maxBits))

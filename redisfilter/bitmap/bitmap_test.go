@@ -140,7 +140,8 @@ func TestBadBitmaps(t *testing.T) {
 		ttl       time.Duration
 	}{
 		{"no positions", nil, 0},
-		{"no positions", nil, 0},
+		{"no positions", (*bloom.Scheme)(nil), 0},
+		{"no positions", new(bloom.Scheme), 0},
 		{"its hash is maphash", mapHash, 0},
 		{"TTL 1µs", javaArticle(t), time.Microsecond},
 		{"TTL -1ns", javaArticle(t), -1},
