@@ -19,7 +19,7 @@ const batchSize = 32
 //
 // It panics if added is neither nil nor as long as keys. Package typed has batches of strings.
 func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int {
-	return f.batch(keys, nil, added, true)
+	return f.batch(keys, nil, added, vector.Add)
 }
 
 // ContainsMany looks up keys as [BloomFilter.Contains] does, but faster if the filter is larger
@@ -28,7 +28,7 @@ func (f *BloomFilter) AddMany(keys [][]byte, added []bool) int {
 //
 // It panics if found is neither nil nor as long as keys.
 func (f *BloomFilter) ContainsMany(keys [][]byte, found []bool) int {
-	return f.batch(keys, nil, found, false)
+	return f.batch(keys, nil, found, vector.Look)
 }
 
 // AddDigests is [BloomFilter.AddMany] for keys whose digests are already known, see
@@ -36,33 +36,33 @@ func (f *BloomFilter) ContainsMany(keys [][]byte, found []bool) int {
 //
 // It panics if added is neither nil nor as long as digests, and where AddDigest does.
 func (f *BloomFilter) AddDigests(digests [][2]uint64, added []bool) int {
-	return f.batch(nil, digests, added, true)
+	return f.batch(nil, digests, added, vector.Add)
 }
 
 // ContainsDigests is [BloomFilter.ContainsMany] for keys whose digests are already known.
 //
 // It panics if found is neither nil nor as long as digests, and where ContainsDigest does.
 func (f *BloomFilter) ContainsDigests(digests [][2]uint64, found []bool) int {
-	return f.batch(nil, digests, found, false)
+	return f.batch(nil, digests, found, vector.Look)
 }
 
 // batch adds or looks up keys or, if there are none, digests.
-func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add bool) (count int) {
+func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, op vector.Op) (count int) {
 	batch.CheckAnswers("bloom", len(keys)+len(digests), answers)
 	switch {
 	case f.kernel == nil && digests != nil:
 		panic(f.scheme.misuse("a batch of digests"))
 	case f.kernel == nil:
-		return oneByOne(f, keys, answers, add)
-	case len(keys) == 0 || f.prefetches(false, add):
+		return oneByOne(f, keys, answers, op)
+	case len(keys) == 0 || f.prefetches(false, op):
 	case f.byKey.HasMany():
-		return f.byRow(keys, answers, add)
-	case f.byDigest == nil || add && f.faster[vector.Add] == nil && f.byKey == nil:
+		return f.byRow(keys, answers, op)
+	case f.byDigest == nil || op == vector.Add && f.faster[vector.Add] == nil && f.byKey == nil:
 		// One by one is faster in the cache: the processor hashes the next key during the lookup of this one.
-		return oneByOne(f, keys, answers, add)
+		return oneByOne(f, keys, answers, op)
 	}
 	var buffer [2][batchSize]digest
-	next := f.prepare(keys, digests, &buffer[0], add)
+	next := f.prepare(keys, digests, &buffer[0], op)
 	for turn := 1; len(next) > 0; turn = 1 - turn {
 		group := next
 		if len(keys) > 0 {
@@ -70,12 +70,12 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 		} else {
 			digests = digests[len(group):]
 		}
-		next = f.prepare(keys, digests, &buffer[turn], add)
+		next = f.prepare(keys, digests, &buffer[turn], op)
 		var part []bool
 		if answers != nil {
 			part, answers = answers[:len(group)], answers[len(group):]
 		}
-		count += f.group(group, part, add)
+		count += f.group(group, part, op)
 	}
 	return count
 }
@@ -84,20 +84,20 @@ func (f *BloomFilter) batch(keys [][]byte, digests []digest, answers []bool, add
 // prefetch instruction, an ordinary load takes its place, so each cache line is loaded twice. If each key has several
 // lines, that pays only for adds of keys that are not hashed yet: other keys are hashed during the loads. See
 // TestBatchRatios.
-func (f *BloomFilter) prefetches(hashed, add bool) bool {
-	return len(f.bits) >= f.kernel.prefetchFrom && (vector.Built || f.kernel.blockBytes > 0 || add && !hashed)
+func (f *BloomFilter) prefetches(hashed bool, op vector.Op) bool {
+	return len(f.bits) >= f.kernel.prefetchFrom && (vector.Built || f.kernel.blockBytes > 0 || op == vector.Add && !hashed)
 }
 
 // prepare returns the next group of digests: the first of digests or, if there are keys, the digests of the first keys.
 // It prefetches the cache lines of the group if that pays.
-func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSize]digest, add bool) []digest {
+func (f *BloomFilter) prepare(keys [][]byte, digests []digest, buffer *[batchSize]digest, op vector.Op) []digest {
 	group := digests[:min(batchSize, len(digests))]
 	if len(keys) > 0 {
 		group = buffer[:min(batchSize, len(keys))]
 		f.scheme.sum(keys[:len(group)], group)
 	}
-	if len(group) > 0 && f.prefetches(len(keys) == 0, add) {
-		f.prefetch(group, add)
+	if len(group) > 0 && f.prefetches(len(keys) == 0, op) {
+		f.prefetch(group, op == vector.Add)
 	}
 	return group
 }
@@ -128,9 +128,9 @@ func (f *BloomFilter) prefetch(group []digest, write bool) {
 }
 
 // group adds or looks up the keys of a group.
-func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int) {
+func (f *BloomFilter) group(group []digest, answers []bool, op vector.Op) (count int) {
 	row := f.byDigest
-	if add {
+	if op == vector.Add {
 		row = f.faster[vector.Add]
 	}
 	if row != nil {
@@ -138,11 +138,11 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 		if answers == nil {
 			answers = scratch[:len(group)]
 		}
-		_, count = row.Many(f.vector(), unsafe.Pointer(&group[0]), unsafe.Sizeof(group[0]), answers, add)
+		_, count = row.Many(f.vector(), unsafe.Pointer(&group[0]), unsafe.Sizeof(group[0]), answers, op)
 		return count
 	}
 	do := f.kernel.contains
-	if add {
+	if op == vector.Add {
 		do = f.kernel.add
 	}
 	for i := range group {
@@ -152,16 +152,16 @@ func (f *BloomFilter) group(group []digest, answers []bool, add bool) (count int
 }
 
 // byRow adds or looks up keys by kernels in assembly. Keys that are too long for the kernels go through do, one by one.
-func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int) {
+func (f *BloomFilter) byRow(keys [][]byte, answers []bool, op vector.Op) (count int) {
 	var scratch [8 * batchSize]bool
 	for len(keys) > 0 {
 		part := scratch[:min(len(scratch), len(keys))]
 		if answers != nil {
 			part = answers[:len(part)]
 		}
-		done, yes := f.byKey.Many(f.vector(), unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), part, add)
+		done, yes := f.byKey.Many(f.vector(), unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), part, op)
 		if count += yes; done < len(part) {
-			count += batch.Answer(f.do(keys[done], operation(add)), part, done)
+			count += batch.Answer(f.do(keys[done], op), part, done)
 			done++
 		}
 		if keys = keys[done:]; answers != nil {
@@ -171,12 +171,10 @@ func (f *BloomFilter) byRow(keys [][]byte, answers []bool, add bool) (count int)
 	return count
 }
 
-func oneByOne(f *BloomFilter, keys [][]byte, answers []bool, add bool) (count int) {
+func oneByOne(f *BloomFilter, keys [][]byte, answers []bool, op vector.Op) (count int) {
 	f.scheme.must()
 	for i, key := range keys {
-		count += batch.Answer(f.do(key, operation(add)), answers, i)
+		count += batch.Answer(f.do(key, op), answers, i)
 	}
 	return count
 }
-
-func operation(add bool) vector.Op { return vector.Op(batch.One(add)) }

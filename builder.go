@@ -113,7 +113,7 @@ func (b *Builder) flush() {
 	if len(group) == 0 {
 		return
 	}
-	if f.kernel.blockBytes > 0 && f.prefetches(true, true) {
+	if f.kernel.blockBytes > 0 && f.prefetches(true, vector.Add) {
 		for i := 0; i < len(group); i += batchSize {
 			f.prefetch(group[i:min(i+batchSize, len(group))], true)
 		}

@@ -88,13 +88,13 @@ func TestKernels(t *testing.T) {
 		all := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&wordPage[0])), len(wordPage)/8)
 		far := *s.kernel // as if the filter were larger than the cache
 		far.prefetchFrom = 0
-		for name, op := range map[string]func(f *BloomFilter, add bool, answers []bool) int{
-			"one by one": func(f *BloomFilter, add bool, answers []bool) int {
-				return oneByOne(f, keys, answers, add)
+		for name, way := range map[string]func(f *BloomFilter, op vector.Op, answers []bool) int{
+			"one by one": func(f *BloomFilter, op vector.Op, answers []bool) int {
+				return oneByOne(f, keys, answers, op)
 			},
-			"digests one by one": func(f *BloomFilter, add bool, answers []bool) (count int) {
+			"digests one by one": func(f *BloomFilter, op vector.Op, answers []bool) (count int) {
 				for i, d := range digests {
-					if add {
+					if op == vector.Add {
 						count += batch.Answer(f.AddDigest(d[0], d[1]), answers, i)
 					} else {
 						count += batch.Answer(f.ContainsDigest(d[0], d[1]), answers, i)
@@ -102,17 +102,17 @@ func TestKernels(t *testing.T) {
 				}
 				return count
 			},
-			"near": func(f *BloomFilter, add bool, answers []bool) int { return f.batch(keys, nil, answers, add) },
-			"far": func(f *BloomFilter, add bool, answers []bool) int {
+			"near": func(f *BloomFilter, op vector.Op, answers []bool) int { return f.batch(keys, nil, answers, op) },
+			"far": func(f *BloomFilter, op vector.Op, answers []bool) int {
 				f.kernel = &far
-				return f.batch(keys, nil, answers, add)
+				return f.batch(keys, nil, answers, op)
 			},
-			"digests": func(f *BloomFilter, add bool, answers []bool) int { return f.batch(nil, digests, answers, add) },
-			"rows": func(f *BloomFilter, add bool, answers []bool) int {
+			"digests": func(f *BloomFilter, op vector.Op, answers []bool) int { return f.batch(nil, digests, answers, op) },
+			"rows": func(f *BloomFilter, op vector.Op, answers []bool) int {
 				if !f.byKey.HasMany() {
-					return f.batch(keys, nil, answers, add)
+					return f.batch(keys, nil, answers, op)
 				}
-				return f.byRow(keys, answers, add)
+				return f.byRow(keys, answers, op)
 			},
 		} {
 			for _, at := range []int{0, len(wordPage) - size} {
@@ -127,7 +127,7 @@ func TestKernels(t *testing.T) {
 				}
 				keysBefore, digestsBefore := keys, digests
 				keys, digests = keys[:half], digests[:half]
-				require.Equal(t, count, op(f, true, got[:half]), name)
+				require.Equal(t, count, way(f, vector.Add, got[:half]), name)
 				keys, digests = keysBefore, digestsBefore
 				require.Equal(t, want[:half], got[:half], name)
 				require.True(t, plain.bits.equal(f.bits), name)
@@ -135,9 +135,9 @@ func TestKernels(t *testing.T) {
 				for i, key := range keys {
 					count += batch.Answer(plain.Contains(key), want, i)
 				}
-				require.Equal(t, count, op(f, false, got), name)
+				require.Equal(t, count, way(f, vector.Look, got), name)
 				require.Equal(t, want, got, name)
-				require.Equal(t, count, op(f, false, nil), name)
+				require.Equal(t, count, way(f, vector.Look, nil), name)
 				require.True(t, plain.bits.equal(f.bits), name)
 				for i := range got {
 					got[i] = i%2 == 0

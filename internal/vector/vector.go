@@ -119,17 +119,15 @@ func (r *Row) HasMany() bool { return r != nil && r.many[Look] != 0 }
 // Many adds or looks up as many keys or digests as there are answers, at least one, and sets the answers. keys points
 // to the first slice header, string header or digest; they are size bytes apart. Many stops before a key of more than
 // 112 bytes. It returns the number of keys done, and the number of true answers.
-func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, add bool) (done, count int) {
+func (r *Row) Many(b *Bits, keys unsafe.Pointer, size uintptr, answers []bool, op Op) (done, count int) {
 	n := len(answers)
 	switch {
-	case r == &doubleEights && add:
+	case r == &doubleEights && op == Add:
 		return n, doubleAdd(b, keys, n, &answers[0])
 	case r == &doubleEights:
 		return n, doubleContains(b, keys, n, &answers[0])
-	case add:
-		return many(b, keys, size, n, &answers[0], r.many[Add])
 	}
-	return many(b, keys, size, n, &answers[0], r.many[Look])
+	return many(b, keys, size, n, &answers[0], r.many[op&1])
 }
 
 // Sum hashes as many keys as there are digests, at least one, by Rapid or Murmur. state is the initial state. For keys
