@@ -151,7 +151,7 @@ func TestFilterForNoKeys(t *testing.T) {
 			f := must(New(0, p, WithStrategy(s)))
 			params := must(sizeFor(0, p, s))
 			require.Equal(t, params, f.Params())
-			require.Equal(t, Params{P: p, M: s.limits().sizeUnit(), K: params.K}, params)
+			require.Equal(t, Params{P: p, M: sizeUnit(s), K: params.K}, params)
 			require.Zero(t, f.Scheme().Strategy().FalsePositiveRate(params.M, params.K, 0))
 			require.False(t, f.ContainsString("x"))
 			for i := range 200 {

@@ -85,7 +85,7 @@ var allStrategies = append([]Strategy{triple, customDouble, customSeeded}, built
 // fit returns the m and k next to the given ones that a filter with the strategy can have.
 func fit(s Strategy, m uint64, k int) Params {
 	l := s.limits()
-	return Params{M: max(l.unit, m-m%l.unit), K: max(l.minK, min(l.maxK, k-k%l.stepK))}
+	return Params{M: max(s.blockBits(), m-m%s.blockBits()), K: max(l.minK, min(l.maxK, k-k%l.stepK))}
 }
 
 // kinds returns parameters of about m bits for each kernel of the strategy, and for a k beyond those

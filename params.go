@@ -72,7 +72,7 @@ func (s Strategy) checkP(p float64) error {
 // falls as m grows. Unless anyK is true, it also assumes that the rate has only one minimum among the k.
 func search(s strategy, n uint64, p float64, anyK bool) (m uint64, k int, err error) {
 	l := s.limits()
-	unit := l.sizeUnit()
+	unit := sizeUnit(s)
 	most := min(maxM-1, l.maxM) / unit
 	if n == 0 || most == 0 {
 		return unit, l.minK, nil
@@ -146,7 +146,7 @@ func ParamsForBits(n uint64, bitsPerKey float64, s Strategy) (Params, error) {
 	if !(bitsPerKey > 0) {
 		return params, invalid("%v bits per key, want more than 0", bitsPerKey)
 	}
-	unit := s.limits().sizeUnit()
+	unit := sizeUnit(s)
 	m := math.Ceil(float64(n) * bitsPerKey)
 	if !(m <= float64(maxM-unit)) || math.IsInf(bitsPerKey, 1) {
 		bytes := bitsPerKey * float64(max(n, 1)) / 8

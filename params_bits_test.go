@@ -38,7 +38,8 @@ func TestParamsForBitsOfFewKeys(t *testing.T) {
 		for _, n := range []uint64{0, 1, 16, 1000} {
 			got := must(ParamsForBits(n, 10, s))
 			require.Equal(t, n, got.N)
-			require.Equal(t, (max(10*n, 1)+s.limits().sizeUnit()-1)/s.limits().sizeUnit()*s.limits().sizeUnit(), got.M)
+			unit := sizeUnit(s)
+			require.Equal(t, (max(10*n, 1)+unit-1)/unit*unit, got.M)
 			require.Equal(t, s.FalsePositiveRate(got.M, got.K, n), got.P)
 			f := must(newWithParams(got, WithStrategy(s)))
 			f.AddString("x")

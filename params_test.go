@@ -44,7 +44,7 @@ func TestFrozenSizes(t *testing.T) {
 			if got.M == 0 || i%3 != 0 {
 				continue
 			}
-			unit := s.limits().sizeUnit()
+			unit := sizeUnit(s)
 			tie := s.FalsePositiveRate(max(unit, got.M-unit*(x>>50%3)), got.K, n)
 			add(n, tie)
 			add(n, math.Nextafter(tie, 0))
@@ -59,7 +59,7 @@ func TestFrozenSizes(t *testing.T) {
 // smaller k with as much. Blocked takes more words per key only if that saves 3 % of the memory.
 func TestSizesKeepPAndAreMinimal(t *testing.T) {
 	for _, s := range builtins {
-		unit := s.limits().sizeUnit()
+		unit := sizeUnit(s)
 		words := func(k int) int {
 			if s == Blocked {
 				return s.wordsPerKey(k)
@@ -152,7 +152,7 @@ func FuzzParams(f *testing.F) {
 		}
 		got := scheme.Params()
 		predicted := s.FalsePositiveRate(got.M, got.K, n) + scheme.hash.equalDigests(n)
-		if !(predicted <= p*(1+1e-12)) || got.M%s.limits().sizeUnit() != 0 {
+		if !(predicted <= p*(1+1e-12)) || got.M%sizeUnit(s) != 0 {
 			t.Fatalf("%s, %s, n=%d: predicted rate %v, want at most p = %v, with %+v", s, hash, n, predicted, p, got)
 		}
 	})

@@ -41,7 +41,7 @@ type strategy interface {
 
 	// The next methods say where the bits of a key are.
 	hashesKey() bool       // positions depend on the key itself and not on its digest
-	blockBits() uint64     // size of a block; 1 if all positions are independent
+	blockBits() uint64     // size of a block, of which m is a multiple; 1 if all positions are independent
 	wordsPerKey(k int) int // atomic operations of an add
 
 	// folds reports whether FoldTo can merge neighbouring blocks into one. It can if a key's block is floor(x·blocks),
@@ -54,14 +54,13 @@ type strategy interface {
 
 // limits are the ranges of m, k and p for a strategy.
 type limits struct {
-	unit              uint64 // m is a multiple of unit
 	maxM              uint64
 	minK, maxK, stepK int // k is a multiple of stepK
 	minP, maxP        float64
 }
 
 // sizeUnit returns the unit of the m that New chooses: a block or, without blocks, a word.
-func (l limits) sizeUnit() uint64 { return max(l.unit, 64) }
+func sizeUnit(s strategy) uint64 { return max(s.blockBits(), 64) }
 
 const (
 	// maxK is the largest k, unless a custom strategy has its own MaxK. With half of the bits
@@ -137,8 +136,8 @@ func (s Strategy) check(m uint64, k int) error {
 		return invalid("m = 0 bits, want at least 1")
 	case k < 1 || k > l.maxK:
 		return invalid("k = %d, want 1 to %d", k, l.maxK)
-	case k < l.minK || k%l.stepK != 0 || m%l.unit != 0:
-		return invalid("m = %d and k = %d with strategy %q, want multiples of %d and %d", m, k, s, l.unit, l.stepK)
+	case k < l.minK || k%l.stepK != 0 || m%s.blockBits() != 0:
+		return invalid("m = %d and k = %d with strategy %q, want multiples of %d and %d", m, k, s, s.blockBits(), l.stepK)
 	case m > l.maxM:
 		return fail(ErrTooLarge, "m = %d bits with strategy %q, want at most %d", m, s, l.maxM)
 	}
@@ -164,7 +163,7 @@ func (independent) hashesKey() bool { return false }
 func (independent) folds() bool     { return true }
 
 func (independent) limits() limits {
-	return limits{unit: 1, maxM: math.MaxUint64, minK: 1, maxK: maxK, stepK: 1, minP: minP, maxP: 1}
+	return limits{maxM: math.MaxUint64, minK: 1, maxK: maxK, stepK: 1, minP: minP, maxP: 1}
 }
 
 func (independent) bestK(bitsPerKey float64) int {

@@ -37,7 +37,7 @@ var blockedStrategy = blocked{independent{label{name: "blocked"}}}
 type blocked struct{ independent }
 
 func (*blocked) limits() limits {
-	return limits{unit: blockBits, maxM: math.MaxUint64, minK: 2, maxK: maxK, stepK: 2, minP: minBlockedP, maxP: 1}
+	return limits{maxM: math.MaxUint64, minK: 2, maxK: maxK, stepK: 2, minP: minBlockedP, maxP: 1}
 }
 
 // minBlockedP is the smallest p for which New sizes a Blocked filter. m is 1.9 times the classical -n·ln p/(ln 2)² at p

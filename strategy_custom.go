@@ -120,7 +120,7 @@ func (s *custom) bestK(bitsPerKey float64) (k int) {
 	}
 	const keys = 10_000
 	l, best := s.limits(), math.Inf(1)
-	unit := l.sizeUnit()
+	unit := sizeUnit(s)
 	m := (max(uint64(keys*min(bitsPerKey, 1<<20)), 1) + unit - 1) / unit * unit
 	for c := 1; c <= l.maxK; c++ {
 		if r := s.rate(m, c, keys); r < best {

@@ -155,7 +155,7 @@ func TestCustomSizing(t *testing.T) {
 		require.Equal(t, c.want, MustNew(1000, 0.01, WithStrategy(c.s)).Params(), name)
 		if definitionOf(c.s).Size == nil {
 			require.LessOrEqual(t, c.s.FalsePositiveRate(got.M, got.K, 1000), 0.01, name)
-			require.Greater(t, c.s.FalsePositiveRate(got.M-c.s.limits().sizeUnit(), got.K, 1000), 0.01, name)
+			require.Greater(t, c.s.FalsePositiveRate(got.M-sizeUnit(c.s), got.K, 1000), 0.01, name)
 		}
 	}
 	for want, s := range map[int]Strategy{

@@ -33,7 +33,7 @@ type split struct{ independent }
 
 func (*split) limits() limits {
 	return limits{
-		unit: splitBits, maxM: maxSplitBlocks * splitBits,
+		maxM: maxSplitBlocks * splitBits,
 		minK: splitK, maxK: splitK, stepK: splitK, minP: minSplitP, maxP: maxSplitP,
 	}
 }
