@@ -23,7 +23,7 @@ type Hash struct {
 	start func(seed uint64) uint64 // returns the initial state; nil if the hash takes no seed
 
 	// sum returns the digest of a key, of 128 bits. k0 and k1 are the two halves of the secret, or both are the
-	// initial state. sum is nil for hashes that BloomFilter.do and scheme.sum call directly.
+	// initial state. sum is nil for hashes that BloomFilter.do and Scheme.sum call directly.
 	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
 
 	vector vector.Input // how kernels in assembly hash a key
@@ -137,7 +137,7 @@ func (h *Hash) validate() error {
 }
 
 // hashes lists the hashes of this package. Add a new hash here, with a sum, and to the list of package conformance. A
-// hash has cases in BloomFilter.do and scheme.sum instead of a sum if benchmarks show that the cases are faster.
+// hash has cases in BloomFilter.do and Scheme.sum instead of a sum if benchmarks show that the cases are faster.
 var hashes = []*Hash{&murmur3Hash, &rapidHash, &mapHash, &sipHash, &noHash}
 
 var (

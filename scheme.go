@@ -15,8 +15,9 @@ import (
 // Scheme is for programs that store the bits themselves, and for programs that make many equal filters: [Scheme.Filter]
 // is over 50 times as fast as [New].
 //
-// A Scheme never changes, and all its filters share it. The zero Scheme and nil are not usable: methods that return
-// errors return one that wraps [ErrInvalid], and the others panic, except String.
+// A Scheme never changes, and all its filters share it. Do not copy it: a copy that is printed shows the secret. The
+// zero Scheme and nil are not usable: methods that return errors return one that wraps [ErrInvalid], and the others
+// panic, except those that format it.
 type Scheme struct {
 	params   Params
 	strategy Strategy

@@ -32,7 +32,7 @@
 //	bloom_redis_keys_total               keys sent to the server, to add or to look up
 //	bloom_redis_cache_hits_total         keys answered without the server
 //	bloom_redis_losses_total             losses noticed: the filter or a shard was gone, replaced or cut short
-//	bloom_redis_unsure_adds_total        keys that an add answered with true although they may not be new
+//	bloom_redis_unsure_adds_total        keys that an add answered with true although others may win them, too
 //
 // alerts.yml has alerting rules for Prometheus.
 package prombloom

@@ -53,7 +53,7 @@ var metrics = map[string]metric{
 	"redis_keys":        counter("redis_keys_total", "Keys that the server looked up or added."),
 	"redis_cache_hits":  counter("redis_cache_hits_total", "Keys that the local cache knew, without the server."),
 	"redis_lost":        counter("redis_losses_total", "Losses noticed: the filter or a shard was gone, replaced or cut short."),
-	"redis_unsure":      counter("redis_unsure_adds_total", "Keys that an add answered with true although they may not be new."),
+	"redis_unsure":      counter("redis_unsure_adds_total", "Keys that an add answered with true although others may win them, too."),
 }
 
 var lookupsDesc = desc("guard_lookups_total",

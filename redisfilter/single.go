@@ -7,10 +7,11 @@ import (
 	"github.com/seed3447c163/bloom/redisfilter/internal/send"
 )
 
-// Add adds a key. It returns true if the key is new, false if it was probably there already. If the reply was lost, Add
-// returns true, and the error is an [AddError] that lists the key as unsure. If the key was not added, Add returns
-// false and an error. If several processes add the same new key at the same time, one gets true without an error,
-// unless the key is a false positive or a reply was lost. With a window, a key is new again after it was forgotten.
+// Add adds a key. It returns true if the key is new, false if it was probably there already. If the reply was lost, or
+// too few replicas confirmed a new key to [WithWait], Add returns true, and the error is an [AddError] that lists the
+// key as unsure. If the key was not added, Add returns false and an error. If several processes add the same new key at
+// the same time, one gets true without an error, unless the key is a false positive or a reply was lost. With a window,
+// a key is new again after it was forgotten.
 //
 // You may act on the answer before you look at the error. After an error, call again. An Add takes one round trip, none
 // if the cache has the key. If the connection breaks before the reply, Add sends the key again, at most twice. At most

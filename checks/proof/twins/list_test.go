@@ -23,7 +23,7 @@ var twins = []twin{
 	{name: "walk: newOptions", tests: walk, edits: edits("", "newOptions", `&doubleHashing`, "&blockedStrategy")},
 	{name: "walk: paramsFor", tests: walk, edits: edits("", "paramsFor", `s.size(n, rest)`, "s.size(n, rest/2)")},
 	{name: "walk: search", tests: walk, edits: edits("", "search", `return units * unit`, "return (units + 1) * unit")},
-	{name: "walk: newScheme", tests: walk, edits: edits("", "Scheme.with", `params.M / s.strategy.blockBits()`, "params.M / 2 / s.strategy.blockBits()")},
+	{name: "walk: Scheme.with", tests: walk, edits: edits("", "Scheme.with", `params.M / s.strategy.blockBits()`, "params.M / 2 / s.strategy.blockBits()")},
 	{name: "walk: newBitArray", tests: walk, edits: edits("", "newBitArray", `wordsFor(m)`, "wordsFor(m) + 1")},
 	{name: "walk: Scheme.over", tests: walk, edits: edits("", "Scheme.over", `f.bits = bits`, "f.bits, f.state = bits, 1")},
 	{name: "walk: vector.For", tests: walk, assembly: true, edits: edits("internal/vector", "For", `return table[h][l]`, "return table[Rapid][l]")},
