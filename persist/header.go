@@ -54,34 +54,33 @@ func encodeHeader(s *bloom.Scheme) ([]byte, error) {
 // decodeHeader returns the scheme of a file that begins with page. It takes the options and returns the
 // errors of bloom.ReadScheme; the error wraps errors.ErrUnsupported if the words are in the other byte order.
 func decodeHeader(page []byte, opts []bloom.Option) (*bloom.Scheme, error) {
-	var none *bloom.Scheme
 	if !bytes.HasPrefix(page, []byte(magic)) {
-		return none, format.Unexpected(page[:min(len(magic), len(page))], magic)
+		return nil, format.Unexpected(page[:min(len(magic), len(page))], magic)
 	}
 	if len(page) < headerSize {
-		return none, failure.Errorf(bloom.ErrCorrupt, "%d bytes, want a header of %d", len(page), headerSize)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "%d bytes, want a header of %d", len(page), headerSize)
 	}
 	page = page[:headerSize]
 	if got, want := binary.LittleEndian.Uint32(page[checkAt:]), check(page); got != want {
-		return none, failure.Errorf(bloom.ErrCorrupt, "checksum of the header is %08x, want %08x", got, want)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "checksum of the header is %08x, want %08x", got, want)
 	}
 	if got := page[len(magic)]; got != version {
-		return none, failure.Errorf(bloom.ErrIncompatible, "the file has format version %d, want %d", got, version)
+		return nil, failure.Errorf(bloom.ErrIncompatible, "the file has format version %d, want %d", got, version)
 	}
 	if order := page[orderAt]; order > 1 {
-		return none, failure.Errorf(bloom.ErrCorrupt, "byte order %d, want 0 or 1", order)
+		return nil, failure.Errorf(bloom.ErrCorrupt, "byte order %d, want 0 or 1", order)
 	}
 	if bigEndian := page[orderAt] == 1; bigEndian != nativeBigEndian {
-		return none, fmt.Errorf("the words are big-endian: %v, this machine is: %v: %w", bigEndian, nativeBigEndian, errors.ErrUnsupported)
+		return nil, fmt.Errorf("the words are big-endian: %v, this machine is: %v: %w", bigEndian, nativeBigEndian, errors.ErrUnsupported)
 	}
 	rest := bytes.NewReader(page[schemeAt:])
 	s, err := bloom.ReadScheme(rest, opts...)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
 	for i, b := range page {
 		if b != 0 && (orderAt < i && i < schemeAt || i >= headerSize-rest.Len()) {
-			return none, failure.Errorf(bloom.ErrCorrupt, "byte %#x at offset %d of the header, want 0", b, i)
+			return nil, failure.Errorf(bloom.ErrCorrupt, "byte %#x at offset %d of the header, want 0", b, i)
 		}
 	}
 	return s, nil

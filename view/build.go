@@ -80,7 +80,7 @@ func (w *Writer) bitBytes(n int) int {
 		most = min(most, maxSplitBlocks*splitBytes)
 	}
 	bytes := math.Ceil(float64(n) * w.bitsPerKey / 8)
-	if n < 0 || bytes > float64(most) {
+	if bytes > float64(most) {
 		panic(fmt.Sprintf("view: a filter for %d keys of %v bits, want 0 to %d bytes", n, w.bitsPerKey, most))
 	}
 	unit := units[w.meta>>8&0xff]

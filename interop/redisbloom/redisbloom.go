@@ -103,11 +103,7 @@ func (f *Filter) grow(layers layered.Layers, capacity uint64, rate float64) erro
 		return failure.Errorf(bloom.ErrTooLarge, "a layer with rate %.3g needs k = %d, want at most %d: choose a larger Expansion",
 			rate, params.K, foreign.MaxK)
 	}
-	scheme, err := bloom.NewSchemeWithParams(params, append(required, bloom.WithMaxBytes(f.maxBytes-layers.SizeBytes()))...)
-	if err != nil {
-		return err
-	}
-	next, err := scheme.Filter()
+	next, err := foreign.New(params, required, []bloom.Option{bloom.WithMaxBytes(f.maxBytes - layers.SizeBytes())})
 	if err != nil {
 		return err
 	}
