@@ -1,8 +1,7 @@
 // Workflows runs the steps of one job of a GitHub workflow in the current folder, in order, as far as a machine without
 // GitHub can: the commands of its `run:` steps, by bash, with the environment and the folder that the workflow gives.
 // It lists the steps that it does not run: actions, and steps with a condition. It stops at the first command that
-// fails. Only GitHub shows the artifacts, the page of the calculator, the matrix of long.yml, and gh release create:
-// look at them once.
+// fails. CONTRIBUTING.md lists what only GitHub shows.
 //
 //	go run ./checks/workflows .github/workflows/ci.yml test
 //	go run ./checks/workflows .github/workflows/long.yml long matrix.part=fuzz
