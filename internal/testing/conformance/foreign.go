@@ -106,13 +106,34 @@ func (f Foreign[F]) Test(t *testing.T, filters ...F) {
 	tested.Values, tested.Large = tested.Values[:last], tested.Values[last]
 	if write, ok := any(f.Write).(func(io.Writer, *bloom.BloomFilter) error); ok {
 		var out bytes.Buffer
-		require.ErrorIs(t, write(&out, bloom.MustNew(10, 0.01)), bloom.ErrNotPortable)
-		require.Zero(t, out.Len())
+		for _, other := range append(namesakes(t, any(filters[0]).(*bloom.BloomFilter)), bloom.MustNew(10, 0.01)) {
+			require.ErrorIs(t, write(&out, other), bloom.ErrNotPortable)
+			require.Zero(t, out.Len())
+		}
 		for _, zero := range []*bloom.BloomFilter{nil, {}} {
 			tested.Zero = append(tested.Zero, foreign[*bloom.BloomFilter]{zero, write})
 		}
 	}
 	tested.Test(t)
+}
+
+// namesakes returns filters like f that have another hash with the name of f's hash. There are none for hashes of
+// package bloom.
+func namesakes(t *testing.T, f *bloom.BloomFilter) (list []*bloom.BloomFilter) {
+	s := f.Scheme()
+	for _, hash := range []*bloom.Hash{
+		bloom.NewHash(s.Hash().Name(), func(key []byte) (h1, h2 uint64) { return 0, 0 }),
+		bloom.NewHash64(s.Hash().Name(), func(key []byte) uint64 { return 0 }),
+	} {
+		other, err := bloom.NewSchemeWithParams(s.Params(), bloom.WithStrategy(s.Strategy()), bloom.WithHash(hash))
+		if err != nil || other.String() == s.String() {
+			continue
+		}
+		made, err := other.Filter()
+		require.NoError(t, err)
+		list = append(list, made)
+	}
+	return list
 }
 
 // Fuzz calls Format.Check with the seeds and with bytes that the fuzzer makes from them.

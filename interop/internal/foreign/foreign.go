@@ -41,31 +41,25 @@ func Scheme(p bloom.Params, required, opts []bloom.Option) (*bloom.Scheme, error
 	if err != nil {
 		return s, err
 	}
-	if got, want := kindOf(s), requiredKind(required); got != want {
-		return s, failure.Errorf(bloom.ErrInvalid, "the options ask for %v, want %v", got, want)
+	return s, check(s, required, bloom.ErrInvalid, "the options ask for")
+}
+
+// check returns an error of the given kind if s has another strategy, hash or seed than required.
+func check(s *bloom.Scheme, required []bloom.Option, kind error, text string) error {
+	want, err := bloom.NewSchemeWithParams(s.Params(), required...)
+	switch {
+	case err != nil: // the required strategy cannot have this m and k
+		return failure.As(kind, err)
+	case s.String() == want.String():
+		return nil
+	case describe(s) == describe(want):
+		return failure.Errorf(kind, "%s another hash %q than the format's", text, s.Hash())
 	}
-	return s, nil
+	return failure.Errorf(kind, "%s %s, want %s", text, describe(s), describe(want))
 }
 
-// A kind has the strategy, hash and seed of a scheme. A format requires one kind.
-type kind struct {
-	strategy bloom.Strategy
-	hash     string
-	seed     uint64
-}
-
-func (k kind) String() string {
-	return fmt.Sprintf("strategy %q, hash %q and seed %d", k.strategy, k.hash, k.seed)
-}
-
-func kindOf(s *bloom.Scheme) kind { return kind{s.Strategy(), s.Hash().Name(), s.Seed()} }
-
-func requiredKind(required []bloom.Option) kind {
-	s, err := bloom.NewSchemeWithParams(bloom.Params{M: 256, K: 8}, required...) // every strategy takes this m and k
-	if err != nil {
-		panic(err)
-	}
-	return kindOf(s)
+func describe(s *bloom.Scheme) string {
+	return fmt.Sprintf("strategy %q, hash %q and seed %d", s.Strategy(), s.Hash(), s.Seed())
 }
 
 // New returns an empty filter of the scheme that [Scheme] returns for the same arguments.
@@ -83,10 +77,7 @@ func Portable(f *bloom.BloomFilter, required ...bloom.Option) error {
 	if err := Usable(f); err != nil {
 		return err
 	}
-	if got, want := kindOf(f.Scheme()), requiredKind(required); got != want {
-		return failure.Errorf(bloom.ErrNotPortable, "it has %v, want %v", got, want)
-	}
-	return nil
+	return check(f.Scheme(), required, bloom.ErrNotPortable, "it has")
 }
 
 // Usable returns an error that wraps bloom.ErrInvalid if a filter is nil or the zero BloomFilter.
