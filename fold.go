@@ -8,7 +8,9 @@ import (
 
 // FoldTo folds f to the smallest filter with the same keys and a rate of at most p. Use it if n is unknown: make a
 // large filter, add the keys, and shrink it. The result has m/factor bits and equals a filter of that size to which the
-// same keys were added. f does not change. The result's P is p, and its N is the number of keys up to which it keeps p.
+// same keys were added. f does not change. The result's P is p, and its N is the number of keys up to which its
+// expected rate is at most p. The size is chosen by the bits that are set, so N may be a little less than the number of
+// keys present, even 0.
 //
 // The factor divides m, or for [Blocked] and [SplitBlock] the number of blocks. If the smallest factor is 2 and the
 // keys need a little more than half of m, nothing is saved. So choose m as a multiple of 2520 words or blocks, which

@@ -255,7 +255,7 @@ func TestOtherHeaders(t *testing.T) {
 		k.open(t, s.Client)
 		value := save(t, s)
 		for at, want := range map[int]string{
-			8: "layout version 99", 0: "does not hold a filter of this package", 24: "with another seed or secret",
+			8: "layout version 99", 0: "does not hold a filter of this package", 24: "with another seed, secret or hash of this name",
 		} {
 			forged := []byte(value)
 			forged[at] = 99

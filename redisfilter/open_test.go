@@ -210,7 +210,7 @@ func TestJoinWithSecret(t *testing.T) {
 		_, err = redisfilter.Open(bg, s.Client, "f", k.n, k.p, k.opts...)
 		require.ErrorContains(t, err, "pass WithSecret")
 		_, err = redisfilter.Join(bg, s.Client, "f", redisfilter.WithBloom(bloom.WithSecret([16]byte{8})))
-		require.ErrorContains(t, err, "another seed or secret")
+		require.ErrorContains(t, err, "another seed, secret or hash")
 		_, err = redisfilter.Join(bg, s.Client, "f", secret)
 		require.NoError(t, err)
 	})

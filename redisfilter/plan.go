@@ -135,7 +135,7 @@ func (f *plan) check(h header) error {
 			return send.Errorf(ErrMismatch, "it has a secret: pass WithSecret, in WithBloom; it was created for %v", h)
 		}
 		if h.String() == mine.String() {
-			return send.Errorf(ErrMismatch, "it was created for %v, with another seed or secret", h)
+			return send.Errorf(ErrMismatch, "it was created for %v, with another seed, secret or hash of this name", h)
 		}
 		return send.Errorf(ErrMismatch, "it was created for %v; opened for %v", h, mine)
 	}
