@@ -154,7 +154,7 @@ func (f *BloomFilter) do(key []byte, op vector.Op) bool {
 	case &noHash, nil:
 		return f.doKey(memory.NoEscape(key), op)
 	default:
-		h1, h2 = f.hash.sum(f.scheme.k0, f.scheme.k1, memory.NoEscape(key))
+		h1, h2 = f.scheme.sumKey(memory.NoEscape(key))
 	}
 	row := f.faster[op&1]
 	switch {
@@ -197,7 +197,7 @@ func (f *BloomFilter) Words() []atomic.Uint64 {
 // LogValue returns what String returns. Without it, package log/slog would write all bits.
 func (f BloomFilter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// GoString returns what String returns. Without it, %#v would print all bits and the secret.
+// GoString returns what String returns. Without it, %#v would print all bits.
 func (f BloomFilter) GoString() string { return f.String() }
 
 // String describes the filter in a line for a log, in constant time.

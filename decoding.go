@@ -48,8 +48,7 @@ func (f *BloomFilter) readFrom(r io.Reader) (int64, error) {
 		}
 		switch {
 		case made.hash == &sipHash:
-			secret := made.secret()
-			o.secret = &secret
+			o.keyed = made.sumKey
 		case made.hash.custom:
 			o.hash = made.hash
 		}
@@ -206,7 +205,7 @@ func (o *options) hashNamed(name string, check uint64) (*Hash, error) {
 		return nil, fail(ErrIncompatible, "the data's hash is %q, want one of that name by WithHash", name)
 	case hash == &sipHash:
 		return hash, o.checkSecret(check)
-	case o.secret != nil:
+	case o.keyed != nil:
 		return nil, fail(ErrIncompatible, "the data's hash is %q without a secret, want the given one", name)
 	case hash.custom:
 		return hash, o.checkCustom(hash, check)
@@ -234,9 +233,9 @@ func (o *options) checkSecret(check uint64) error {
 	switch {
 	case o.seed != nil:
 		return fail(ErrIncompatible, "the data's hash is %q with a secret, want seed %d", sipHash.name, *o.seed)
-	case o.secret == nil:
+	case o.keyed == nil:
 		return fail(ErrIncompatible, "the data's hash is %q, want its secret by WithSecret", sipHash.name)
-	case secretCheck(halves(o.secret)) != check:
+	case secretCheck(o.keyed) != check:
 		return fail(ErrIncompatible, "the data was made with another secret than the given one")
 	}
 	return nil

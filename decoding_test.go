@@ -279,7 +279,7 @@ func TestForgedFields(t *testing.T) {
 	// SeededHashing has no key, even if the key is right.
 	data := golden(t, "seeded-hashing", filters["seeded-hashing"].f)
 	named("seeded-hashing", "siphash")(data)
-	le.PutUint64(data[40:], secretCheck(halves(&testKey)))
+	le.PutUint64(data[40:], secretCheck(keyed(testKey)))
 	_, err := Read(bytes.NewReader(forge(data)), WithSecret(testKey))
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, `strategy "seeded-hashing" with hash "siphash"`)

@@ -22,9 +22,9 @@ type Hash struct {
 	bits  int                      // independent bits of the digest: 64 or 128
 	start func(seed uint64) uint64 // returns the initial state; nil if the hash takes no seed
 
-	// sum returns the digest of a key, of 128 bits. k0 and k1 are the two halves of the secret, or both are the
-	// initial state. sum is nil for hashes that BloomFilter.do and Scheme.sum call directly.
-	sum func(k0, k1 uint64, key []byte) (h1, h2 uint64)
+	// sum returns the digest of a key, of 128 bits. It is nil for hashes that BloomFilter.do and Scheme.sum call
+	// directly, and for sipHash, which needs a secret.
+	sum func(key []byte) (h1, h2 uint64)
 
 	vector vector.Input // how kernels in assembly hash a key
 
@@ -83,7 +83,7 @@ func (h *Hash) id() label {
 func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) *Hash {
 	d := &Hash{label: newLabel(name), bits: 128, custom: true}
 	if memory.IsOwn(sum) {
-		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return sum(key) }
+		d.sum = sum
 	} else if sum != nil {
 		d.sum, d.ofCopy = foreign(sum), sum
 	}
@@ -91,8 +91,8 @@ func NewHash(name string, sum func(key []byte) (h1, h2 uint64)) *Hash {
 }
 
 // foreign returns the field sum of a custom hash: it calls the caller's function with a copy of the key.
-func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte) (h1, h2 uint64) {
-	return func(_, _ uint64, key []byte) (h1, h2 uint64) {
+func foreign(sum func(key []byte) (h1, h2 uint64)) func(key []byte) (h1, h2 uint64) {
+	return func(key []byte) (h1, h2 uint64) {
 		b := memory.GetBuffer()
 		h1, h2 = sum(b.Copy(key))
 		b.Free()
@@ -111,7 +111,7 @@ func foreign(sum func(key []byte) (h1, h2 uint64)) func(_, _ uint64, key []byte)
 func NewHash64(name string, sum func(key []byte) uint64) *Hash {
 	d := &Hash{label: newLabel(name), bits: 64, custom: true}
 	if memory.IsOwn(sum) {
-		d.sum = func(_, _ uint64, key []byte) (h1, h2 uint64) { return widened(sum(key)) }
+		d.sum = func(key []byte) (h1, h2 uint64) { return widened(sum(key)) }
 	} else if sum != nil {
 		d.ofCopy = func(key []byte) (h1, h2 uint64) { return widened(sum(key)) }
 		d.sum = foreign(d.ofCopy)
@@ -144,7 +144,7 @@ var (
 	murmur3Hash = Hash{label: label{name: "murmur3"}, bits: 128, start: probe.MurmurStart, vector: vector.Murmur}
 	rapidHash   = Hash{label: label{name: "rapidhash-v3"}, bits: 64, start: rapidhash.Start, vector: vector.Rapid}
 	mapHash     = Hash{label: label{name: "maphash"}, bits: 64}
-	sipHash     = Hash{label: label{name: "siphash"}, bits: 128, sum: siphash.Hash128} // WithSecret chooses it
+	sipHash     = Hash{label: label{name: "siphash"}, bits: 128} // WithSecret chooses it
 
 	// noHash is for strategies that hash the key themselves. Its state is the seed.
 	noHash = Hash{label: label{name: "none"}, bits: 128, start: func(seed uint64) uint64 { return seed }}
@@ -162,9 +162,9 @@ func (s *Scheme) sum(keys [][]byte, digests []digest) {
 			}
 			key := keys[i]
 			if rapidhash.Inlines(len(key)) {
-				digests[i][0], digests[i][1] = widened(rapidhash.Tail(rapidhash.Head(s.k0, key), key))
+				digests[i][0], digests[i][1] = widened(rapidhash.Tail(rapidhash.Head(s.state, key), key))
 			} else {
-				digests[i][0], digests[i][1] = widened(rapidhash.Sum(s.k0, key))
+				digests[i][0], digests[i][1] = widened(rapidhash.Sum(s.state, key))
 			}
 		}
 	case &mapHash:
@@ -174,7 +174,7 @@ func (s *Scheme) sum(keys [][]byte, digests []digest) {
 	case &murmur3Hash:
 		for i := 0; i < len(keys); i++ {
 			if i += s.sumInAssembly(keys[i:], digests[i:]); i < len(keys) {
-				digests[i][0], digests[i][1] = murmur3.SeedSum128(s.k0, s.k1, keys[i])
+				digests[i][0], digests[i][1] = murmur3.SeedSum128(s.state, s.state, keys[i])
 			}
 		}
 	default:
@@ -187,7 +187,7 @@ func (s *Scheme) sum(keys [][]byte, digests []digest) {
 			return
 		}
 		for i := range keys {
-			digests[i][0], digests[i][1] = s.hash.sum(s.k0, s.k1, memory.NoEscape(keys[i]))
+			digests[i][0], digests[i][1] = s.sumKey(memory.NoEscape(keys[i]))
 		}
 	}
 }
@@ -197,13 +197,13 @@ func (s *Scheme) sum(keys [][]byte, digests []digest) {
 func (s *Scheme) sumOne(key []byte) (h1, h2 uint64) {
 	switch s.hash {
 	case &rapidHash:
-		return widened(rapidhash.Sum(s.k0, key))
+		return widened(rapidhash.Sum(s.state, key))
 	case &mapHash:
 		return widened(maphash.Bytes(mapSeed, key))
 	case &murmur3Hash:
-		return murmur3.SeedSum128(s.k0, s.k1, key)
+		return murmur3.SeedSum128(s.state, s.state, key)
 	}
-	return s.hash.sum(s.k0, s.k1, memory.NoEscape(key))
+	return s.sumKey(memory.NoEscape(key))
 }
 
 // sumInAssembly hashes the keys before the first long one by kernels in assembly. It returns how many: 0 if there are
@@ -212,7 +212,7 @@ func (s *Scheme) sumInAssembly(keys [][]byte, digests []digest) (done int) {
 	if s.vector == vector.NoInput {
 		return 0
 	}
-	return vector.Sum(s.vector, s.k0, unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), digests[:len(keys)])
+	return vector.Sum(s.vector, s.state, unsafe.Pointer(&keys[0]), unsafe.Sizeof(keys[0]), digests[:len(keys)])
 }
 
 // builtinHash returns the hash of this package with that name, or nil.
@@ -248,25 +248,20 @@ func (h *Hash) identity() string {
 // mapSeed is shared by all filters of the process. Otherwise no two filters could be united.
 var mapSeed = maphash.MakeSeed()
 
-// halves returns a secret as two numbers.
-func halves(secret *[16]byte) (k0, k1 uint64) {
-	return binary.LittleEndian.Uint64(secret[:8]), binary.LittleEndian.Uint64(secret[8:])
-}
-
-// secret returns the secret of sipHash.
-func (s *Scheme) secret() (secret [16]byte) {
-	binary.LittleEndian.PutUint64(secret[:8], s.k0)
-	binary.LittleEndian.PutUint64(secret[8:], s.k1)
-	return secret
+// keyed returns SipHash under a secret. Only the function has the secret: package fmt prints all fields of a struct,
+// but not what is in a function.
+func keyed(secret [16]byte) func(key []byte) (h1, h2 uint64) {
+	k0, k1 := binary.LittleEndian.Uint64(secret[:8]), binary.LittleEndian.Uint64(secret[8:])
+	return func(key []byte) (h1, h2 uint64) { return siphash.Hash128(k0, k1, key) }
 }
 
 // secretCheckText is hashed to check a secret. Files and logs contain half of its digest. If a program added the text
 // as a key, this half would tell something about the positions of a present key.
 const secretCheckText = "github.com/seed3447c163/bloom: is this the key that the filter was made with?"
 
-// secretCheck returns half of the digest of secretCheckText under a secret.
-func secretCheck(k0, k1 uint64) uint64 {
-	check, _ := siphash.Hash128(k0, k1, []byte(secretCheckText))
+// secretCheck returns half of the digest of secretCheckText by SipHash under a secret.
+func secretCheck(keyed func(key []byte) (h1, h2 uint64)) uint64 {
+	check, _ := keyed([]byte(secretCheckText))
 	return check
 }
 
@@ -278,7 +273,7 @@ func (s *Scheme) checkValue() uint64 {
 	case s.hash == &mapHash:
 		return maphash.String(mapSeed, secretCheckText)
 	case s.hash == &sipHash:
-		return secretCheck(s.k0, s.k1)
+		return secretCheck(s.sumKey)
 	case s.hash.custom:
 		return uint64(s.hash.bits)
 	}

@@ -319,7 +319,7 @@ func customDigest(h *Hash, key []byte) (h1, h2 uint64) {
 	if h == customHash {
 		return murmur3.SeedSum128(77, 77, key)
 	}
-	h1, _ = customHash64.sum(0, 0, key)
+	h1, _ = customHash64.sum(key)
 	x := (h1 ^ 0x9e3779b97f4a7c15) * 0x9e3779b185ebca87
 	return h1, x ^ x>>32
 }

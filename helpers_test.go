@@ -55,9 +55,13 @@ func sequential(t *testing.T) {
 
 func formatUint(x uint64) string { return strconv.FormatUint(x, 10) }
 
-// seededScheme returns a scheme with any hash and a seed, also a hash that takes none.
+// seededScheme returns a scheme with any hash and a seed, also a hash that takes none. SipHash gets testKey.
 func seededScheme(params Params, s Strategy, h *Hash, seed uint64) (*Scheme, error) {
-	return newScheme(params, &options{strategy: s, hash: h, seed: &seed, maxBytes: math.MaxUint64})
+	o := options{strategy: s, hash: h, seed: &seed, maxBytes: math.MaxUint64}
+	if h == &sipHash {
+		o.keyed = keyed(testKey)
+	}
+	return newScheme(params, &o)
 }
 
 // newWithParams returns the empty filter of [NewSchemeWithParams].

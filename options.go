@@ -13,7 +13,7 @@ type options struct {
 	strategy Strategy
 	hash     *Hash
 	seed     *uint64
-	secret   *[16]byte
+	keyed    func(key []byte) (h1, h2 uint64) // SipHash under the secret, nil if there is none
 	maxBytes uint64
 	err      error // of the first option that is invalid by itself
 }
@@ -93,7 +93,7 @@ func WithSecret(secret [16]byte) Option {
 		if secret == ([16]byte{}) {
 			o.refuse(invalid("the secret is 16 zero bytes, want random ones"))
 		}
-		o.secret = &secret
+		o.keyed = keyed(secret)
 	}
 }
 
@@ -123,17 +123,17 @@ func (o *options) chooseHash() (*Hash, error) {
 		hash = &murmur3Hash
 	}
 	switch {
-	case o.strategy.NeedsKey() && (hash != &noHash || o.secret != nil):
+	case o.strategy.NeedsKey() && (hash != &noHash || o.keyed != nil):
 		return nil, invalid("strategy %q has a hash of its own, want no other hash or secret", o.strategy)
 	case !o.strategy.NeedsKey() && hash == &noHash:
 		return nil, invalid("no hash with strategy %q, want one such as Murmur3", o.strategy)
-	case o.secret != nil && o.seed != nil:
+	case o.keyed != nil && o.seed != nil:
 		return nil, invalid("a seed and a secret, want at most one")
-	case o.secret == nil && hash == &sipHash:
+	case o.keyed == nil && hash == &sipHash:
 		return nil, invalid("hash %v without a secret, want WithSecret", hash)
-	case o.secret != nil && o.hash != nil && hash != &sipHash:
+	case o.keyed != nil && o.hash != nil && hash != &sipHash:
 		return nil, invalid("hash %q and a secret, want at most one: WithSecret chooses SipHash", hash)
-	case o.secret != nil:
+	case o.keyed != nil:
 		return &sipHash, nil
 	case o.seed != nil && hash.start == nil:
 		return nil, invalid("hash %q and a seed, which it does not take", hash)

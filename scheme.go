@@ -15,18 +15,19 @@ import (
 // Scheme is for programs that store the bits themselves, and for programs that make many equal filters: [Scheme.Filter]
 // is over 50 times as fast as [New].
 //
-// A Scheme never changes, and all its filters share it. Do not copy it: a copy that is printed shows the secret. The
-// zero Scheme and nil are not usable: methods that return errors return one that wraps [ErrInvalid], and the others
-// panic, except those that format it.
+// A Scheme never changes, and all its filters share it. The zero Scheme and nil are not usable: methods that return
+// errors return one that wraps [ErrInvalid], and the others panic, except those that format it.
 type Scheme struct {
 	params   Params
 	strategy Strategy
 
 	// hash is not an interface: through one, the key and a buffer on the caller's stack would escape to the heap.
-	hash   *Hash
-	seed   uint64
-	k0, k1 uint64       // the secret of sipHash; for other hashes, both are the initial state
-	vector vector.Input // how kernels in assembly hash batches
+	hash  *Hash
+	seed  uint64
+	state uint64 // initial state of the hash, from the seed
+
+	sumKey func(key []byte) (h1, h2 uint64) // hash.sum, or SipHash under the secret
+	vector vector.Input                     // how kernels in assembly hash batches
 
 	kernel *kernel    // nil for the zero Scheme
 	empty  kernelArgs // arguments for its filters' kernels, without bits
@@ -77,7 +78,7 @@ func newScheme(params Params, o *options) (*Scheme, error) {
 	if bytes := wordsFor(params.M) * 8; bytes > o.maxBytes { // before a custom strategy sees m
 		return nil, fail(ErrTooLarge, "m = %d bits are %d bytes, want at most %d", params.M, bytes, o.maxBytes)
 	}
-	s := Scheme{strategy: o.strategy, hash: o.hash}
+	s := Scheme{strategy: o.strategy, hash: o.hash, sumKey: o.hash.sum}
 	if vector.Has {
 		s.vector = o.hash.vector
 	}
@@ -85,11 +86,10 @@ func newScheme(params Params, o *options) (*Scheme, error) {
 		s.seed = *o.seed
 	}
 	switch {
-	case o.secret != nil:
-		s.k0, s.k1 = halves(o.secret)
+	case o.keyed != nil:
+		s.sumKey = o.keyed
 	case o.hash.start != nil:
-		s.k0 = o.hash.start(s.seed)
-		s.k1 = s.k0
+		s.state = o.hash.start(s.seed)
 	}
 	return s.with(params)
 }
@@ -108,7 +108,7 @@ func (s Scheme) with(params Params) (*Scheme, error) {
 		return nil, invalid("m = %d and k = %d with strategy %q: %w", params.M, params.K, s.strategy, err)
 	}
 	s.params, s.kernel = params, kernel
-	s.empty = kernelArgs{params.M / s.strategy.blockBits(), params.K, s.k0, nil}
+	s.empty = kernelArgs{params.M / s.strategy.blockBits(), params.K, s.state, nil}
 	return &s, nil
 }
 
@@ -155,9 +155,6 @@ func (s *Scheme) String() string {
 	return fmt.Sprintf("m=%d k=%d strategy=%s hash=%v:%016x", s.params.M, s.params.K,
 		s.strategy.identity(), s.hash.identity(), s.checkValue())
 }
-
-// GoString returns what String returns: %#v would print the secret.
-func (s *Scheme) GoString() string { return s.String() }
 
 // LogValue returns what String returns, for package log/slog.
 func (s *Scheme) LogValue() slog.Value { return slog.StringValue(s.String()) }

@@ -64,8 +64,16 @@ func TestSchemesKeepTheirKey(t *testing.T) {
 	f := MustNew(1000, 0.01, WithSecret([16]byte([]byte("0123456789abcdef"))))
 	s := f.Scheme()
 	var out strings.Builder
-	for _, v := range []any{s, f, *f} {
-		fmt.Fprintf(&out, "%v %+v %#v %s\n", v, v, v, v)
+	type hidden struct { // fmt calls no methods of unexported fields
+		scheme *Scheme
+		filter *BloomFilter
+		value  BloomFilter
+		copied Scheme
+	}
+	for _, v := range []any{s, f, *f, *s, hidden{s, f, *f, *s}, &hidden{s, f, *f, *s}, must(s.Builder())} {
+		for _, verb := range "vsqxXdtbcoUeEfFgGpT" {
+			fmt.Fprintf(&out, "%"+string(verb)+" %+"+string(verb)+" %#"+string(verb)+"\n", v, v, v)
+		}
 	}
 	slog.New(slog.NewTextHandler(&out, nil)).Info("made", "scheme", s, "filter", f, "value", *f)
 	for _, half := range []string{"01234567", "89abcdef"} {

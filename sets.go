@@ -22,7 +22,7 @@ func (f *BloomFilter) compatible(other *BloomFilter) error {
 		return fail(ErrIncompatible, "strategies %s and %s", x.strategy.identity(), y.strategy.identity())
 	case x.hash.identity() != y.hash.identity():
 		return fail(ErrIncompatible, "hashes %s and %s", x.hash.identity(), y.hash.identity())
-	case x.hash == &sipHash && (x.k0 != y.k0 || x.k1 != y.k1):
+	case x.hash == &sipHash && x.checkValue() != y.checkValue():
 		return fail(ErrIncompatible, "different secrets")
 	case x.seed != y.seed:
 		return fail(ErrIncompatible, "seeds %d and %d", x.seed, y.seed)

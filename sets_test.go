@@ -37,7 +37,7 @@ func TestCompatible(t *testing.T) {
 	otherKey[15]++
 	byKey := NewStrategy("triple", definitionOf(customSeeded))
 	nameless, other := NewStrategy("", tripleDefinition), NewStrategy("", tripleDefinition)
-	hash, otherHash := NewHash64("", func(key []byte) uint64 { h1, _ := customHash64.sum(0, 0, key); return h1 }), NewHash64("", func(key []byte) uint64 { h1, _ := customHash64.sum(0, 0, key); return h1 })
+	hash, otherHash := NewHash64("", func(key []byte) uint64 { h1, _ := customHash64.sum(key); return h1 }), NewHash64("", func(key []byte) uint64 { h1, _ := customHash64.sum(key); return h1 })
 	params := Params{M: 14_336, K: 8}
 	kinds := []struct {
 		params Params
@@ -54,7 +54,7 @@ func TestCompatible(t *testing.T) {
 		{params, []Option{WithSecret(testKey)}, "hashes murmur3 and siphash"},
 		{params, []Option{WithSecret(otherKey)}, "hashes murmur3 and siphash"},
 		{params, []Option{WithHash(customHash64)}, `hashes murmur3 and "fnv-mixed"/64`},
-		{params, []Option{WithHash(NewHash("fnv-mixed", func(key []byte) (h1, h2 uint64) { return customHash.sum(0, 0, key) }))}, `hashes murmur3 and "fnv-mixed"`}, // 128 bits
+		{params, []Option{WithHash(NewHash("fnv-mixed", func(key []byte) (h1, h2 uint64) { return customHash.sum(key) }))}, `hashes murmur3 and "fnv-mixed"`}, // 128 bits
 		{params, []Option{WithHash(hash)}, `hashes murmur3 and ""#`},
 		{params, []Option{WithHash(otherHash)}, `hashes murmur3 and ""#`},
 		{params, []Option{WithStrategy(SeededHashing)}, `strategies "double-hashing" and "seeded-hashing"`},

@@ -21,7 +21,7 @@ func TestZeroValues(t *testing.T) {
 	require.Equal(t, []string{"bloom.BloomFilter(zero)", "bloom.Scheme(zero)", "bloom.Scheme(zero)", "none", "none", "none"}, answers)
 	require.Equal(t, []string{
 		"BloomFilter.GoString", "BloomFilter.LogValue", "BloomFilter.Scheme", "BloomFilter.String",
-		"Scheme.GoString", "Scheme.LogValue", "Scheme.String",
+		"Scheme.LogValue", "Scheme.String",
 		"Strategy.EstimateCount", "Strategy.FalsePositiveRate", "Strategy.Name", "Strategy.NeedsKey",
 		"Strategy.String", "Hash.Name", "Hash.String", "Stats.OverP",
 	}, zero.Values(t, new(bloom.BloomFilter), new(bloom.Builder), new(bloom.Scheme), bloom.Strategy{}, new(bloom.Hash), bloom.Stats{}))
