@@ -15,8 +15,8 @@ import (
 )
 
 // A Hash turns keys into 128-bit digests. Choose one with [WithHash]: Murmur3, RapidHash, MapHash, or a custom hash
-// from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. A Hash never changes. [New] refuses nil and the zero
-// Hash.
+// from [NewHash] or [NewHash64]. For SipHash, see [WithSecret]. A Hash never changes. [New] refuses nil, the zero Hash,
+// and a copy of a built-in one.
 type Hash struct {
 	label
 	bits  int                      // independent bits of the digest: 64 or 128
@@ -124,6 +124,8 @@ func (h *Hash) validate() error {
 	switch {
 	case h == nil || h.bits == 0:
 		return invalid("the hash is nil or the zero Hash, want one such as Murmur3")
+	case !h.custom && builtinHash(h.name) != h:
+		return invalid("a copy of hash %q, want the pointer itself", h)
 	case !h.custom:
 		return nil
 	case h.sum == nil:

@@ -43,6 +43,7 @@ func TestFrozenHashes(t *testing.T) {
 
 func TestHashOptionsRefused(t *testing.T) {
 	sum := func([]byte) uint64 { return 0 }
+	copied := *Murmur3
 	for text, opts := range map[string][]Option{
 		"the hash is nil or the zero Hash, want one such as Murmur3":           {WithHash(nil)},
 		"the strategy is the zero Strategy":                                    {WithStrategy(Strategy{})},
@@ -60,6 +61,7 @@ func TestHashOptionsRefused(t *testing.T) {
 		`strategy "seeded-hashing" has a hash of its own, want no other hash`:  {WithSecret(testKey), WithStrategy(SeededHashing)},
 		`"seeded-hashing" has a hash of its own, want no other hash or secret`: {WithHash(MapHash), WithStrategy(SeededHashing)},
 		`"seeded-hashing" has a hash of its own, want no other`:                {WithHash(customHash64), WithStrategy(SeededHashing)},
+		`a copy of hash "murmur3", want the pointer itself`:                    {WithHash(&copied)},
 		`hash "nothing" has no function`:                                       {WithHash(NewHash("nothing", nil))},
 		`hash "nothing64" has no function`:                                     {WithHash(NewHash64("nothing64", nil))},
 		`hash name "murmur3" is taken`:                                         {WithHash(NewHash64("murmur3", sum))},
