@@ -7,9 +7,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/seed3447c163/bloom"
 	"github.com/seed3447c163/bloom/interop/guava"
@@ -27,12 +27,10 @@ func main() {
 		fmt.Println("new@example.com bounced for the first time")
 	}
 
-	// Replace the file by renaming: readers never find half of it.
-	out, err := os.Create("bounced.bloom.new")
-	check(err)
-	check(guava.Write(out, bounced))
-	check(out.Close())
-	check(os.Rename("bounced.bloom.new", "bounced.bloom"))
+	// Save replaces the file in one step: readers never find half of it.
+	var file bytes.Buffer
+	check(guava.Write(&file, bounced))
+	check(persist.Save("bounced.bloom", &file))
 }
 
 func check(err error) {
