@@ -130,7 +130,7 @@ func (f *File) open(info fs.FileInfo, readOnly bool, opts []bloom.Option, want *
 }
 
 // isWanted returns an error if the file has another n or p than want, or another strategy, hash or seed than opts. It
-// ignores want's m and k.
+// ignores want's m and k: a later version of bloom.New may choose others for the same n and p.
 func (f *File) isWanted(want *bloom.Scheme, opts []bloom.Option) error {
 	got, p := f.scheme.Params(), want.Params()
 	if got.N != p.N || got.P != p.P {
