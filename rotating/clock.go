@@ -38,7 +38,7 @@ func (t timeline) portable() timeline {
 }
 
 // from returns the timeline with its start moved to the beginning of a generation. The clock must have reached that
-// generation before.
+// generation before: the beginning of a later one may overflow a time.Time, and Div64 would panic.
 func (t timeline) from(generation int64) timeline {
 	hi, lo := bits.Mul64(uint64(generation-t.at.generation), uint64(t.length))
 	lo, borrow := bits.Sub64(lo, uint64(t.at.within), 0)
