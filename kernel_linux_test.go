@@ -99,7 +99,8 @@ func TestLastWordIsSetLast(t *testing.T) {
 						at := faultIn(func() { add(f, key) })
 						require.NotZero(t, at, "k = %d, %s, %s: the last word is not written", k, name, code)
 						rare := last/64 != slices.Max(s.AppendPositions(nil, key))/64
-						if rare && at/16 != uintptr(unsafe.Pointer(&block[last/64]))/16 { // a kernel may write two words at once
+						// A kernel may write two words at once.
+						if rare && at/16 != uintptr(unsafe.Pointer(&block[last/64]))/16 {
 							early++
 							continue
 						}

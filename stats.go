@@ -14,9 +14,12 @@ type Stats struct {
 	Hash      string `json:"hash"`       // name of the hash
 	SizeBytes uint64 `json:"size_bytes"` // memory of the bits
 
-	Ones                       uint64  `json:"ones"`                          // bits that are set, about M/2 if a filter of [New] holds its n keys
-	EstimatedCount             uint64  `json:"estimated_count"`               // different keys that were added, see [Strategy.EstimateCount]
-	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"` // rate of the filter as it is now
+	// Ones is the number of set bits, about M/2 if a filter of [New] holds its n keys.
+	Ones uint64 `json:"ones"`
+	// EstimatedCount is the number of different keys that were added, see [Strategy.EstimateCount].
+	EstimatedCount uint64 `json:"estimated_count"`
+	// EstimatedFalsePositiveRate is the rate of the filter as it is now.
+	EstimatedFalsePositiveRate float64 `json:"estimated_false_positive_rate"`
 }
 
 // Stats takes one pass over the bits, in O(m): about 0.1 to 0.2 ms per megabyte, twice that for Blocked. While keys are

@@ -97,10 +97,12 @@ func TestBrokenStrategies(t *testing.T) {
 			}
 			return good(h1, h2, i, m, k)
 		})},
-		{"has positions [", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // not pure
+		// The function is not pure.
+		{"has positions [", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			return good(h1+calls.Add(1)%3, h2, i, m, k)
 		})},
-		{"and then [", bloom.Params{N: 1000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // one scratch for all
+		// All calls share one scratch.
+		{"and then [", bloom.Params{N: 1000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			scratch[i].Store(good(h1, h2, i, m, k)) // atomically, or the race detector would find it first
 			runtime.Gosched()                       // another call comes in between, as it may at any time
 			return scratch[i].Load()
@@ -110,30 +112,37 @@ func TestBrokenStrategies(t *testing.T) {
 			kept.Store(&more)
 			return good(h1, h2, i, m, k)
 		})},
-		{"n = 100, p = 0.001: the rate is", bloom.Params{N: 100, P: 1e-3}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // equal steps
+		// The steps between a key's positions are equal.
+		{"n = 100, p = 0.001: the rate is", bloom.Params{N: 100, P: 1e-3}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			pos, _ := bits.Mul64(h1+uint64(i)*(h2|1), m)
 			return pos
 		})},
-		{"the rate is", bloom.Params{N: 100, P: 0.05}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // one position twice
+		// A key has one position twice.
+		{"the rate is", bloom.Params{N: 100, P: 0.05}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			return good(h1, h2, i%(k-1), m, k)
 		})},
-		{"the rate is", bloom.Params{N: 1000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // half of the filter
+		// All positions are in the first half of the filter.
+		{"the rate is", bloom.Params{N: 1000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			return good(h1, h2, i, (m+1)/2, k)
 		})},
-		{"the rate is", bloom.Params{N: 20_000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // each four the same
+		// A key has at most four different positions.
+		{"the rate is", bloom.Params{N: 20_000, P: 0.01}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			return good(h1, h2, i%4, m, k)
 		})},
-		{"the rate is", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{ // promises too much
+		// The strategy promises too low a rate.
+		{"the rate is", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{
 			Rate: func(m uint64, k int, n uint64) float64 { return bloom.DoubleHashing.FalsePositiveRate(m, k, n) / 3 },
 		}, good)},
-		{"whose promised rate is", bloom.Params{N: 100, P: 0.05}, at(bloom.Definition{ // sizes too small
+		// The sizes are too small.
+		{"whose promised rate is", bloom.Params{N: 100, P: 0.05}, at(bloom.Definition{
 			Size: func(n uint64, p float64) (uint64, int, error) { return n*4/64*64 + 64, 3, nil },
 		}, good)},
 		{"no function", bloom.Params{N: 10, P: 0.1}, bloom.NewStrategy("broken", bloom.Definition{Positions: func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
 			return nil, nil
 		}})},
 		{"depends on the part of the filter", bloom.Params{N: 1000, P: 0.03}, blocked(func(h1, h2 uint64) (uint64, uint64) { return h1, h1 })},
-		{"depends on the part of the filter", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 { // bits serve as word and as bit
+		// The same bits of the digest choose the word and the bit.
+		{"depends on the part of the filter", bloom.Params{N: 10, P: 0.1}, at(bloom.Definition{}, func(h1, h2 uint64, i int, m uint64, k int) uint64 {
 			for range i {
 				h1 = h1*0xd1342543de82ef95 + h2
 			}

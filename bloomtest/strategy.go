@@ -136,7 +136,8 @@ func digestBits(s bloom.Strategy, p bloom.Params) error {
 		if err != nil {
 			continue // not every size is possible
 		}
-		for scale := uint64(1); scale <= parts*parts*parts && parts*scale*512*16 <= m; scale *= parts { // each part has at least 16 blocks
+		// Each part has at least 16 blocks.
+		for scale := uint64(1); scale <= parts*parts*parts && parts*scale*512*16 <= m; scale *= parts {
 			bits, words := make([]table, k), make([]table, k)
 			next, positions := digests(m+scale), []uint64(nil)
 			for range keys {

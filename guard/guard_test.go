@@ -144,7 +144,8 @@ func TestErrors(t *testing.T) {
 	}
 	// A put that panics may have been visible.
 	require.Panics(t, func() { _ = g.Put(func() error { panic(broken) }, []byte("late")) })
-	require.ErrorIs(t, g.Put(func() error { return broken }, []byte("later"), []byte("last")), broken) // and so may one that fails
+	// So may one that fails.
+	require.ErrorIs(t, g.Put(func() error { return broken }, []byte("later"), []byte("last")), broken)
 	for range 2 {
 		require.NoError(t, g.Rebuild(t.Context(), 1000, 1e-6))
 		require.True(t, g.ContainsString("late") && g.ContainsString("later") && g.ContainsString("last") && !g.ContainsString("x"))

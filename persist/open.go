@@ -52,7 +52,8 @@ func Open(path string, n uint64, p float64, opts ...bloom.Option) (*File, error)
 			return f, err
 		}
 		if err := create(osFiles{}, path, want); err != nil && !errors.Is(err, fs.ErrExist) {
-			if _, none := os.Stat(path); none != nil { // if there is a file, another process has made it, perhaps with the last disk space
+			// If there is a file, another process has made it, perhaps with the last disk space.
+			if _, none := os.Stat(path); none != nil {
 				return nil, failed("create", path, err)
 			}
 		}

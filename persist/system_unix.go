@@ -48,7 +48,8 @@ func takeOwner(f, old *os.File) (fs.FileMode, error) {
 			return 0, err
 		}
 	}
-	if (got.Uid != want.Uid || got.Gid != want.Gid) && accessList(old) != nil { // the list may give the group less than the mode does
+	// The list may give the group less than the mode does.
+	if (got.Uid != want.Uid || got.Gid != want.Gid) && accessList(old) != nil {
 		return 0, fmt.Errorf("cannot keep the access list without its owner and group (user %d, group %d): %w", want.Uid, want.Gid, lost)
 	}
 	mode := fs.FileMode(want.Mode) & fs.ModePerm

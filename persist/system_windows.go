@@ -135,7 +135,8 @@ func mapFile(f *os.File, size int, readOnly bool) ([]byte, error) {
 		return nil, os.NewSyscallError("CreateFileMapping", err)
 	}
 	addr, err := windows.MapViewOfFile(section, access, 0, 0, uintptr(size))
-	err = errors.Join(os.NewSyscallError("MapViewOfFile", err), windows.CloseHandle(section)) // the view keeps the section open
+	// The view keeps the section open.
+	err = errors.Join(os.NewSyscallError("MapViewOfFile", err), windows.CloseHandle(section))
 	if addr == 0 {
 		return nil, err
 	}

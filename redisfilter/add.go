@@ -73,7 +73,8 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 	text, err := reply[string](r)
 	code := send.Code(err)
 	if again := r.call.Repeated(); again != nil && err != nil {
-		code, err = "", fmt.Errorf("%w, which failed: %w", again, err) // the refusal of the repeated command says nothing about the first one
+		// The refusal of the repeated command says nothing about the first one.
+		code, err = "", fmt.Errorf("%w, which failed: %w", again, err)
 	}
 	switch code {
 	case send.More:
@@ -98,7 +99,8 @@ func (f *handle) added(ctx context.Context, b *batch, r *request, sent time.Dura
 		answers, err = decodeAdded(text, b.next()-b.done)
 	}
 	if err != nil {
-		if b.err = err; r.call.Repeated() != nil || !r.call.NotExecuted() && !send.Raised(err) { // add.lua raises before it writes
+		// add.lua raises errors before it writes.
+		if b.err = err; r.call.Repeated() != nil || !r.call.NotExecuted() && !send.Raised(err) {
 			b.settle(b.next(), unsure)
 		}
 		return

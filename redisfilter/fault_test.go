@@ -229,7 +229,8 @@ func TestExpired(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 50, n)
 			expiries := map[string]bool{}
-			redistest.Eventually(t, "the shards are there", func() error { // on a busy machine, they may expire before they are read
+			// On a busy machine, the shards may expire before they are read.
+			redistest.Eventually(t, "the shards are there", func() error {
 				_, err := f.AddMany(bg, keysOf(0, 50), nil)
 				require.NoError(t, err)
 				clear(expiries)

@@ -85,7 +85,8 @@ func TestCommandsOfAUser(t *testing.T) {
 						require.NoError(t, node.Client.Do(bg, args...).Err())
 					}
 					client := c.client()
-					err := errors.Join(everything(client, k, "g"), everything(client, kinds[1], "{3}f")) // Merge waits until a slot has moved
+					// Merge waits until a slot has moved.
+					err := errors.Join(everything(client, k, "g"), everything(client, kinds[1], "{3}f"))
 					require.NoError(t, client.Close())
 					switch without {
 					case "":

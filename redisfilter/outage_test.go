@@ -38,7 +38,8 @@ var outages = []struct {
 		return outage{s.Client, nil, func() { restart(t, s) }}
 	}},
 	{"restart with a log", false, nil, func(t *testing.T) outage {
-		s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always") // with everysec, a slow disk holds writes back
+		// With everysec, a slow disk holds writes back.
+		s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 		return outage{s.Client, nil, func() { restart(t, s) }}
 	}},
 	{"failover by Sentinel with WithWait", false, []option{redisfilter.WithWait(1, time.Second)}, func(t *testing.T) outage {

@@ -134,7 +134,8 @@ func TestWaits(t *testing.T) {
 			}
 			return nil
 		})
-		redistest.Eventually(t, c.want, func() error { // on a busy machine, a deadline may end before there is anything to wait for
+		// On a busy machine, a deadline may end before there is anything to wait for.
+		redistest.Eventually(t, c.want, func() error {
 			ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
 			defer cancel()
 			err := c.call(ctx)

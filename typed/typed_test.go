@@ -129,7 +129,8 @@ func TestAppendFunctions(t *testing.T) {
 		"both":    padded(bytes.TrimSpace),
 		"clipped": padded(func(key []byte) []byte { return slices.Clip(bytes.TrimSpace(key)) }),
 		"cloned":  padded(func(key []byte) []byte { return bytes.Clone(bytes.TrimSpace(key)) }),
-		"twice":   func(dst []byte, v uint64) []byte { return fmt.Appendf(dst, "%*d", keyBytes-1+int(v%(keyBytes+3)), v) }, // the room of one value and of two
+		// The keys have keyBytes-1 to 2*keyBytes+1 bytes.
+		"twice":   func(dst []byte, v uint64) []byte { return fmt.Appendf(dst, "%*d", keyBytes-1+int(v%(keyBytes+3)), v) },
 		"none":    func(dst []byte, _ uint64) []byte { return dst },
 		"foreign": func(_ []byte, v uint64) []byte { return memory[v%100 : v%1000] },
 		"long":    func(dst []byte, v uint64) []byte { return append(dst, make([]byte, v%2000*(v%64/63)*10)...) },

@@ -154,7 +154,8 @@ func (s *server) start(t testing.TB) {
 func (s *server) source(user string) string {
 	switch s.kind {
 	case postgreSQL:
-		return fmt.Sprintf("host=%s user=%s database=postgres default_query_exec_mode=simple_protocol", s.dir, user) // pgbouncer wants simple
+		// pgbouncer wants the simple protocol.
+		return fmt.Sprintf("host=%s user=%s database=postgres default_query_exec_mode=simple_protocol", s.dir, user)
 	case mariaDB:
 		return fmt.Sprintf("%s@unix(%s/socket)/test", strings.Replace(user, "admin", "root", 1), s.dir)
 	}

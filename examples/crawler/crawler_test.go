@@ -240,14 +240,16 @@ func TestSites(t *testing.T) {
 		{away[1], counts{1, 0, 0, 0, 20}, []string{"/0: waits: 429 Too Many Requests; host left alone for this run: true"}},
 		{away[2], counts{1, 0, 0, 0, 20}, []string{"/0: waits: 503 Service Unavailable; host left alone for this run: true"}},
 		{rules("User-agent: *\nDisallow:\n\nUser-agent: Bloom-Crawler\nDisallow: /\n", 0), counts{0, 0, 1, 0, 0}, []string{"/: forbidden"}},
-		{rules("User-agent: *\nDisallow: /q?b=\n", 0), counts{1, 0, 1, 0, 0}, []string{"a=2: forbidden"}}, // the URL as it is asked for
+		// The rules of robots.txt apply to the URL as it is asked for.
+		{rules("User-agent: *\nDisallow: /q?b=\n", 0), counts{1, 0, 1, 0, 0}, []string{"a=2: forbidden"}},
 		{rules("User-agent: *\nDisallow: /q?a=\n", 5), counts{2, 0, 0, 0, 0}, nil},
 		{rules("User-agent: *\nDisallow: /q\n", 5), counts{1, 0, 1, 0, 0}, []string{"a=2: forbidden"}},
 		{rules("Moved.", 6), counts{0, 0, 0, 0, 1}, []string{"waits: robots.txt"}},
 		{rules("503 0", 0), counts{0, 0, 0, 0, 1}, []string{"waits: robots.txt: waits: 503"}},
 		{rules("429 0", 0), counts{0, 0, 0, 0, 1}, []string{"waits: robots.txt: waits: 429"}},
 		{rules("404 0", 0), counts{2, 0, 0, 0, 0}, nil},
-		{rules(strings.Repeat("#", maxBody)+"\nUser-agent: *\nDisallow: /\n", 0), counts{2, 0, 0, 0, 0}, nil}, // or a server could fill the memory
+		// The rest of a long robots.txt is not read, or a server could fill the memory.
+		{rules(strings.Repeat("#", maxBody)+"\nUser-agent: *\nDisallow: /\n", 0), counts{2, 0, 0, 0, 0}, nil},
 	} {
 		var back atomic.Bool
 		s, path := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

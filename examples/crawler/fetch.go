@@ -181,7 +181,8 @@ func (c *crawler) fetch(ctx context.Context, h *host, link string) (got answer, 
 }
 
 var (
-	emptyTag = regexp.MustCompile(`<(script|style|title|textarea|iframe|noscript)\b([^<>]*)/>`) // in HTML, "/>" does not end them
+	// In HTML, "/>" does not end these elements.
+	emptyTag = regexp.MustCompile(`<(script|style|title|textarea|iframe|noscript)\b([^<>]*)/>`)
 	letters  = regexp.MustCompile(`[^\x00-\x7f]+`)
 )
 
@@ -215,7 +216,8 @@ func readLinks(link string, body []byte, contentType string) (got answer, err er
 	links := doc.Find("a[href], area[href]").Not("[rel~=nofollow i]")
 	got.links = links.Map(func(_ int, link *goquery.Selection) string {
 		ref := link.AttrOr("href", "")
-		if path, query, ok := strings.Cut(ref, "?"); ok && !strings.HasPrefix(name, "utf-") { // the query is in the page's encoding
+		// The query is in the page's encoding.
+		if path, query, ok := strings.Cut(ref, "?"); ok && !strings.HasPrefix(name, "utf-") {
 			ref = path + "?" + letters.ReplaceAllStringFunc(query, func(s string) string {
 				s, _ = encoding.NewEncoder().String(s)
 				return url.QueryEscape(s)

@@ -116,8 +116,9 @@ func BlockedZeroLog(m uint64, k, z int) float64 {
 
 // A blockTable is a table for mixture, for one z and g, and the state to extend it. It is never changed.
 type blockTable struct {
-	hit   []float64
-	cover [maxBlockK + 1]float64 // cover[r] is the probability that len(hit) keys cover r given bits of one word of a group
+	hit []float64
+	// cover[r] is the probability that len(hit) keys cover r given bits of one word of a group.
+	cover [maxBlockK + 1]float64
 }
 
 // blockTables is indexed by log2 z and by g. All tables together would have 1.1 MB.

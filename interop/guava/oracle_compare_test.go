@@ -144,7 +144,8 @@ func (o *oracle) programs(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
-	out, err := exec.Command("go", "build", "-o", program, filepath.Join(source, "main.go")).CombinedOutput() // here, in this module
+	// The command runs here, in this module.
+	out, err := exec.Command("go", "build", "-o", program, filepath.Join(source, "main.go")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	run := func(name string, args ...string) string {
 		command := exec.Command(name, args...)

@@ -52,7 +52,8 @@ func mitz32Rate(m uint64, k int, n uint64) float64 {
 		return 0
 	}
 	each, low := mitz32Values/m, mitz32Values%m
-	hit := func(positions, values uint64) float64 { // the probability that x_i is one of these positions and its bit is set
+	// hit returns the probability that x_i is one of these positions and its bit is set.
+	hit := func(positions, values uint64) float64 {
 		share := float64(values) / mitz32Values
 		return float64(positions) * share * -math.Expm1(-float64(k)*float64(n)*share)
 	}

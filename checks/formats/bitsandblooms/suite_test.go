@@ -59,7 +59,8 @@ func TestTheirTests(t *testing.T) {
 			list := filepath.Join(t.TempDir(), "overlay.json")
 			require.NoError(t, os.WriteFile(list, must(json.Marshal(map[string]any{"Replace": overlay})), 0o600))
 			cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "-overlay", list, ".")
-			cmd.Dir, cmd.Env = drop, append(os.Environ(), "GOWORK=") // the workspace: the drop-in requires a root that may have no tag
+			// GOWORK= lets it run in the workspace, because the drop-in requires a root that may have no tag.
+			cmd.Dir, cmd.Env = drop, append(os.Environ(), "GOWORK=")
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			require.GreaterOrEqual(t, bytes.Count(out, []byte("--- PASS: ")), 25, "%s", out)

@@ -25,7 +25,8 @@ type Cell struct {
 // New returns a box with taken + left tickets, for a filter of the given number of bits. left tickets can still be
 // taken.
 func New(taken, left, bits uint64) *Box {
-	cells := uint64(4) // up to four per processor; fewer for few tickets or bits, because a file may claim any number of tickets
+	// Up to four per processor; fewer for few tickets or bits, because a file may claim any number of tickets.
+	cells := uint64(4)
 	for cells < uint64(4*runtime.GOMAXPROCS(0)) && cells < 256 && cells < min(left, bits)/64 {
 		cells *= 2
 	}

@@ -16,7 +16,8 @@ func open(path string, flag int) (*os.File, error) {
 	if flag&os.O_RDWR != 0 {
 		access |= windows.GENERIC_WRITE
 	}
-	attributes := uint32(windows.FILE_ATTRIBUTE_NORMAL | windows.FILE_FLAG_BACKUP_SEMANTICS) // opens a folder, too, so that Check can refuse it
+	// FILE_FLAG_BACKUP_SEMANTICS opens a folder, too, so that Check can refuse it.
+	attributes := uint32(windows.FILE_ATTRIBUTE_NORMAL | windows.FILE_FLAG_BACKUP_SEMANTICS)
 	if flag&NoFollow != 0 {
 		attributes |= windows.FILE_FLAG_OPEN_REPARSE_POINT
 	}
