@@ -59,7 +59,7 @@ func TestOneLockForAllNames(t *testing.T) {
 	names := []string{path}
 	for link, target := range map[string]string{"absolute": path, "relative": "seen.bloom", "d/away": "../seen.bloom", "twice": "d/away"} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Skip("NOT TESTED: one lock for all names, because there are no symbolic links: ", err)
+			t.Skip("NOT TESTED: one lock for all names, because there are no symbolic links:", err)
 		}
 		names = append(names, filepath.Join(dir, link))
 	}

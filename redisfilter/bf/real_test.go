@@ -18,7 +18,7 @@ import (
 func TestRealModule(t *testing.T) {
 	path := filepath.Join(filepath.Dir(redistest.Program(t, "redis-server")), "redisbloom.so")
 	if _, err := os.Stat(path); err != nil {
-		t.Skip("NOT TESTED without ", path)
+		t.Skipf("NOT TESTED without %s: see servers in .ci/long", path)
 	}
 	testModule(t, startServer(t, "--loadmodule", path).Addr)
 }
