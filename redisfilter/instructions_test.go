@@ -18,7 +18,8 @@ import (
 var instructions = flag.Bool("instructions", false, "let TestInstructions count the server's instructions by valgrind")
 
 // TestInstructions logs the instructions that the server executes per key, which depend less on the machine than time
-// does. Each number is the difference between many and few commands.
+// does. Each number is the difference between many and few commands. TestInstructions checks nothing, so no script runs
+// it: run it by hand after a change to the server's scripts, and put the ratios into docs/many-machines.md.
 func TestInstructions(t *testing.T) {
 	if !*instructions {
 		t.Skip("NOT TESTED without -instructions: instructions per key, which take minutes to count")
