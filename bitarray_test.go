@@ -270,10 +270,11 @@ func inLockstep(t *testing.T, s *Scheme) {
 			wg.Go(func() {
 				for round := range uint64(rounds) {
 					line.Wait(3*round + 1)
+					patience := 1 << 20 // about a millisecond of each round, for another one that sleeps on a busy machine
 					for i := range filters {
 						step := round*count + uint64(i) + 1
 						at[g].Store(step)
-						for spins := 0; spins < 1000 && at[1-g].Load() < step; spins++ { // or the other one sleeps
+						for ; patience > 0 && at[1-g].Load() < step; patience-- {
 						}
 						for wait := mix(2*step+uint64(g)) % 32; wait > 0; wait-- { // who is first, and by how much
 						}
