@@ -251,7 +251,7 @@ func (h *Hash) identity() string {
 var mapSeed = maphash.MakeSeed()
 
 // keyed returns SipHash under a secret. Only the function has the secret: package fmt prints all fields of a struct,
-// but not what is in a function.
+// but not what is in a function. The stack traces of a crash do show the arguments of Hash128.
 func keyed(secret [16]byte) func(key []byte) (h1, h2 uint64) {
 	k0, k1 := binary.LittleEndian.Uint64(secret[:8]), binary.LittleEndian.Uint64(secret[8:])
 	return func(key []byte) (h1, h2 uint64) { return siphash.Hash128(k0, k1, key) }

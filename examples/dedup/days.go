@@ -24,7 +24,7 @@ import (
 type Days struct {
 	dir    string
 	n      uint64
-	secret [16]byte
+	secret bloom.Option // a function: printing Days does not show the secret
 	now    func() time.Time
 	mu     sync.Mutex
 	open   atomic.Pointer[twoDays]
@@ -38,7 +38,7 @@ type twoDays struct {
 // OpenDays opens or makes the files in a folder, for n different keys per day. They take about 11 bytes of disk per
 // key. One new key in 500 million is a false positive.
 func OpenDays(dir string, n uint64, secret [16]byte) (*Days, error) {
-	d := &Days{dir: dir, n: n, secret: secret, now: time.Now}
+	d := &Days{dir: dir, n: n, secret: bloom.WithSecret(secret), now: time.Now}
 	_, err := d.files()
 	return d, err
 }
@@ -89,7 +89,7 @@ func (d *Days) files() (*twoDays, error) {
 
 // file opens the file of a day. It gets the keys of two days, because Add also adds to yesterday's.
 func (d *Days) file(day int64) (*persist.File, error) {
-	return persist.Open(d.path(day), 2*d.n, 1e-9, bloom.WithSecret(d.secret))
+	return persist.Open(d.path(day), 2*d.n, 1e-9, d.secret)
 }
 
 func (d *Days) path(day int64) string {

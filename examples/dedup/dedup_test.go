@@ -286,7 +286,7 @@ func TestMidnight(t *testing.T) {
 
 // at returns Days at a fixed time.
 func at(t *testing.T, dir string, n uint64, now time.Time) *Days {
-	d := &Days{dir: dir, n: n, secret: secret, now: func() time.Time { return now }}
+	d := &Days{dir: dir, n: n, secret: bloom.WithSecret(secret), now: func() time.Time { return now }}
 	_, err := d.files()
 	require.NoError(t, err)
 	return d
@@ -298,7 +298,7 @@ func TestForgets(t *testing.T) {
 	dir := filepath.Join(testkit.TempDir(t), "days[1]")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	d := &Days{dir: dir, n: 100, secret: secret, now: func() time.Time { return now }}
+	d := &Days{dir: dir, n: 100, secret: bloom.WithSecret(secret), now: func() time.Time { return now }}
 	for _, step := range []struct {
 		hours int
 		isNew bool

@@ -119,16 +119,25 @@ func (f Foreign[F]) Test(t *testing.T, filters ...F) {
 	tested.Test(t)
 }
 
-// namesakes returns filters like f that have another hash with the name of f's hash. There are none for hashes of
-// package bloom.
+// namesakes returns filters like f that have another strategy with the name of f's strategy, or a hash with the name of
+// f's hash and another number of bits. There are none for strategies and hashes of package bloom.
 func namesakes(t *testing.T, f *bloom.BloomFilter) (list []*bloom.BloomFilter) {
 	s := f.Scheme()
-	for _, hash := range []*bloom.Hash{
-		bloom.NewHash(s.Hash().Name(), func(key []byte) (h1, h2 uint64) { return 0, 0 }),
-		bloom.NewHash64(s.Hash().Name(), func(key []byte) uint64 { return 0 }),
+	strategy, hash := bloom.WithStrategy(s.Strategy()), bloom.WithHash(s.Hash())
+	positions := func(m uint64, k int) (func(h1, h2 uint64, i int) uint64, error) {
+		return func(h1, h2 uint64, i int) uint64 { return 0 }, nil
+	}
+	keyPositions := func(m uint64, k int, seed uint64) (func(dst []uint64, key []byte), error) {
+		return func(dst []uint64, key []byte) {}, nil
+	}
+	for _, opts := range [][]bloom.Option{
+		{strategy, bloom.WithHash(bloom.NewHash(s.Hash().Name(), func(key []byte) (h1, h2 uint64) { return 0, 0 }))},
+		{strategy, bloom.WithHash(bloom.NewHash64(s.Hash().Name(), func(key []byte) uint64 { return 0 }))},
+		{hash, bloom.WithStrategy(bloom.NewStrategy(s.Strategy().Name(), bloom.Definition{Positions: positions}))},
+		{bloom.WithStrategy(bloom.NewStrategy(s.Strategy().Name(), bloom.Definition{KeyPositions: keyPositions}))},
 	} {
-		other, err := bloom.NewSchemeWithParams(s.Params(), bloom.WithStrategy(s.Strategy()), bloom.WithHash(hash))
-		if err != nil || other.String() == s.String() {
+		other, err := bloom.NewSchemeWithParams(s.Params(), opts...)
+		if err != nil || other.Strategy() == s.Strategy() && other.String() == s.String() {
 			continue
 		}
 		made, err := other.Filter()

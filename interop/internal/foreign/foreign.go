@@ -53,10 +53,10 @@ func check(s *bloom.Scheme, required []bloom.Option, kind error, text string) er
 	switch {
 	case err != nil:
 		panic(err)
-	case s.String() == want.String():
+	case s.Strategy() == want.Strategy() && s.String() == want.String():
 		return nil
 	case describe(s) == describe(want):
-		return failure.Errorf(kind, "%s another hash %q than the format's", text, s.Hash())
+		return failure.Errorf(kind, "%s another strategy %q or hash %q than the format's", text, s.Strategy(), s.Hash())
 	}
 	return failure.Errorf(kind, "%s %s, want %s", text, describe(s), describe(want))
 }
