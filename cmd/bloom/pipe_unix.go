@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -51,12 +52,13 @@ func (e *env) settle() {
 // handlesSignal reports whether a thread of this process is in a signal handler. Go's handlers block all signals, and
 // Linux tells which signals a thread blocks. On other systems, handlesSignal returns false.
 func handlesSignal() bool {
+	const never = 1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1) | 3<<31 // 32 and 33 belong to the C library
 	paths, _ := filepath.Glob("/proc/self/task/*/status")
 	for _, path := range paths {
 		status, _ := os.ReadFile(path)
 		_, line, _ := strings.Cut(string(status), "\nSigBlk:\t")
 		var blocked uint64
-		if fmt.Sscanf(line, "%x", &blocked); blocked&(1<<(mark-1)) != 0 {
+		if fmt.Sscanf(line, "%x", &blocked); blocked|never == math.MaxUint64 {
 			return true
 		}
 	}
