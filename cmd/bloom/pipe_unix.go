@@ -4,7 +4,7 @@ package main
 
 import (
 	"fmt"
-	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,16 +17,16 @@ import (
 // mark is the signal that settle sends to this process. Apart from settle, only a resized terminal sends it.
 const mark = unix.SIGWINCH
 
-// settle is called at the end of input from a pipe. If a signal arrived before the call, ctx has ended when settle
-// returns. Otherwise a cut-off input could count as complete: a signal to a whole pipeline may end the program that
-// writes the input before this process handles the signal.
+// settle is called at the end of input from a pipe. It lets a signal that arrived before the call, or arrives soon, end
+// ctx. Otherwise a cut-off input could count as complete: a signal to a whole pipeline may end the program that writes
+// the input before this process handles the signal.
 //
 //  1. settle sleeps, because this process may get the signal last. If a step of the sleep takes twice its time, the
 //     processors are busy, and settle begins to sleep anew.
 //  2. It sends mark and waits for it. Pending signals are taken in the order of their numbers, and mark's is higher
 //     than those of the signals that end ctx. So threads have taken these, but may have lost their processors since.
-//  3. If no thread is in a handler, package signal has these signals in its queue. They have ended ctx when the next
-//     mark has come through the queue.
+//  3. If it sees no thread in a handler, package signal has these signals in its queue. They have ended ctx when the
+//     next mark has come through the queue.
 func (e *env) settle() {
 	const step, wait, most = 5 * time.Millisecond, 50 * time.Millisecond, 2 * time.Second
 	began := time.Now()
@@ -37,7 +37,14 @@ func (e *env) settle() {
 		}
 	}
 	in, ok := e.stdin.(*input)
-	for last := false; ok && unix.Kill(unix.Getpid(), mark) == nil; last = !handlesSignal() || time.Since(began) > 2*most {
+	for last := false; ok; last = !handlesSignal() || time.Since(began) > 2*most {
+		select {
+		case <-in.marks: // of a resized terminal
+		default:
+		}
+		if unix.Kill(unix.Getpid(), mark) != nil {
+			return
+		}
 		select {
 		case <-in.marks:
 		case <-e.ctx.Done():
@@ -49,16 +56,16 @@ func (e *env) settle() {
 	}
 }
 
-// handlesSignal reports whether a thread of this process is in a signal handler. Go's handlers block all signals, and
-// Linux tells which signals a thread blocks. On other systems, handlesSignal returns false.
+// handlesSignal reports whether a thread of this process seems to be in a signal handler. Go's handlers block all
+// signals, and Linux tells which signals a thread blocks. SIGSEGV is one that Go blocks nowhere else, except while a
+// thread starts or ends. Where /proc does not tell, handlesSignal returns false.
 func handlesSignal() bool {
-	const never = 1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1) | 3<<31 // 32 and 33 belong to the C library
-	paths, _ := filepath.Glob("/proc/self/task/*/status")
-	for _, path := range paths {
-		status, _ := os.ReadFile(path)
+	threads, _ := filepath.Glob("/proc/self/task/*")
+	for _, thread := range threads {
+		status, _ := os.ReadFile(thread + "/status")
 		_, line, _ := strings.Cut(string(status), "\nSigBlk:\t")
-		var blocked uint64
-		if fmt.Sscanf(line, "%x", &blocked); blocked|never == math.MaxUint64 {
+		var blocked big.Int // has 128 bits on MIPS
+		if fmt.Sscanf(line, "%x", &blocked); blocked.Bit(int(unix.SIGSEGV)-1) == 1 {
 			return true
 		}
 	}
