@@ -89,11 +89,13 @@ func crawler(args []string) error {
 		}
 		r := report{Batch: first, Counts: map[string]int{"links": len(links), "new": last - first}}
 		for i, url := range links {
-			switch {
-			case added[i] && url >= first && url < last:
+			switch own := url >= first && url < last; {
+			case added[i] && own:
 				r.Counts["won"]++
 			case added[i]:
 				r.Won = append(r.Won, url)
+			case own && errors.Is(err, redisfilter.ErrReplicas): // a false positive, maybe by bits that no replica has
+				r.Doubtful = append(r.Doubtful, url)
 			}
 		}
 		for _, i := range failed.Unsure {

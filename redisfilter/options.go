@@ -130,9 +130,9 @@ func WithCache(maxBytes uint64) Option {
 }
 
 // WithWait lets Add and AddMany wait until this many replicas have confirmed an add. After the timeout, they return an
-// error that lists the new keys as unsure. A confirmed key survives a failover if all replicas that may be promoted
-// have confirmed it. While fewer replicas are connected, each add takes the whole timeout. The timeout must be shorter
-// than the client's ReadTimeout.
+// error that lists the new keys as unsure. Keys that were not new may be unconfirmed, too, and are not listed. A
+// confirmed key survives a failover if all replicas that may be promoted have confirmed it. While fewer replicas are
+// connected, each add takes the whole timeout. The timeout must be shorter than the client's ReadTimeout.
 func WithWait(replicas int, timeout time.Duration) Option {
 	return func(o *options) { o.replicas, o.wait = replicas, timeout }
 }
