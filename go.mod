@@ -1,6 +1,7 @@
 module github.com/seed3447c163/bloom
 
-go 1.24.0
+// Go 1.24.0 compiles the result of an atomic Or wrongly on amd64.
+go 1.24.1
 
 require (
 	github.com/dchest/siphash v1.2.3

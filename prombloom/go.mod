@@ -1,6 +1,6 @@
 module github.com/seed3447c163/bloom/prombloom
 
-go 1.24.0
+go 1.24.1
 
 require (
 	github.com/prometheus/client_golang v1.23.2

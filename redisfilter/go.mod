@@ -1,6 +1,6 @@
 module github.com/seed3447c163/bloom/redisfilter
 
-go 1.24.0
+go 1.24.1
 
 require (
 	github.com/redis/go-redis/v9 v9.19.0

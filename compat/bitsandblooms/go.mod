@@ -1,6 +1,6 @@
 module github.com/seed3447c163/bloom/compat/bitsandblooms
 
-go 1.24.0
+go 1.24.1
 
 require (
 	github.com/bits-and-blooms/bitset v1.24.2
