@@ -36,6 +36,7 @@ func TestSettleWaitsForItsOwnMarks(t *testing.T) {
 // TestHandlesSignal: signals that arrive all the time are seen in their handlers, and none is seen after the last, even
 // if a thread blocks mark, as under a parent that blocks it.
 func TestHandlesSignal(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one thread is seen by another
 	caught, stop, stopped := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
 	signal.Notify(caught, mark)
 	defer signal.Stop(caught)
