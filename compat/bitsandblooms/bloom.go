@@ -9,7 +9,7 @@
 //
 // # Differences
 //
-//   - go mod tidy raises the go line of your go.mod to 1.24. From a line below 1.22, this changes the meaning of loop
+//   - go mod tidy raises the go line of your go.mod to 1.24.1. From a line below 1.22, this changes the meaning of loop
 //     variables, and go vet looks for more.
 //   - k is at most 255. Functions that make a filter panic for a larger k, and for a filter that does not fit the
 //     memory. NewWithEstimates and EstimateParameters panic if p is not between 0 and 1, and take n = 0 as 1.
